@@ -26,8 +26,14 @@ from tests.api.reviews.test_reviews import answer
 from tests.api.test_access import address, request_for
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.blinding.two_worlds import (
+    CascadeWorld,
+    cascade_world,
+    copies_world,
+    in_both_worlds,
+    told_apart,
+)
 from tests.worlds.remembered import remembered
-from tests.worlds.two_worlds import CascadeWorld, cascade_world, copies_world, in_both_worlds, told_apart
 
 JUDGE_SAYS = "SECRET-OF-THE-JUDGE"
 PEER_SAYS = "SECRET-OF-A-PEER"

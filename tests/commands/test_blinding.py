@@ -13,7 +13,7 @@ from rubricweb.selectors.runs import results
 from rubricweb.services.runs.planning import plan_run
 from rubricweb.services.runs.starting import RunOptions
 from tests.factories import Cast
-from tests.worlds.two_worlds import CascadeWorld, cascade_world, in_both_worlds, told_apart
+from tests.worlds.blinding.two_worlds import CascadeWorld, cascade_world, in_both_worlds, told_apart
 
 
 def said(

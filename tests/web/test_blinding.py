@@ -30,8 +30,8 @@ from rubricweb.web.urls import team_urls
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.blinding.two_worlds import cascade_world, copies_world, in_both_worlds, told_apart
 from tests.worlds.remembered import remembered
-from tests.worlds.two_worlds import cascade_world, copies_world, in_both_worlds, told_apart
 
 # Words nobody else writes: wherever one of them appears, somebody's verdict was on the page.
 JUDGE_SAYS = "zebrafinch-by-the-judge"

@@ -27,7 +27,7 @@ class OptionShare:
 
 
 @dataclass
-class CaseAnswers:
+class AnswersToCase:
     """The answers to one criterion of one case: labels with their numbers, and what a check found."""
 
     labels: dict[str, int] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class CriterionCounts:
     labels: Mapping[str, int]
     errors: int
     values: tuple[float, ...] = field(default=(), repr=False)
-    cases: tuple[CaseAnswers, ...] | None = field(default=None, repr=False)
+    cases: tuple[AnswersToCase, ...] | None = field(default=None, repr=False)
 
     @property
     def met(self) -> int:
@@ -178,7 +178,7 @@ def criterion_counts(
     case = ("item__case_id", "item__wording") if by_case else ()
     labels: dict[int, Counter[str]] = defaultdict(Counter)
     errors: Counter[int] = Counter()
-    cases: dict[int, dict[tuple[int, ...], CaseAnswers]] = defaultdict(lambda: defaultdict(CaseAnswers))
+    cases: dict[int, dict[tuple[int, ...], AnswersToCase]] = defaultdict(lambda: defaultdict(AnswersToCase))
     grouped = rows.filter(value=None).values("criterion_id", "verdict", *case).annotate(n=Count("pk"))
     for criterion_id, verdict, n, *one in grouped.values_list("criterion_id", "verdict", "n", *case):
         if verdict is None:

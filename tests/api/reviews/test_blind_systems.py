@@ -15,10 +15,10 @@ from tests.api.client import ApiClient, text_of
 from tests.api.conftest import World
 from tests.api.test_blinding import everything_readable
 from tests.factories import Cast
+from tests.worlds.blinding.two_systems import CRITERIA, row, systems_world
+from tests.worlds.blinding.two_worlds import in_both_worlds, told_apart
 from tests.worlds.sampled import label
 from tests.worlds.systems import Versions, versions
-from tests.worlds.two_systems import CRITERIA, row, systems_world
-from tests.worlds.two_worlds import in_both_worlds, told_apart
 
 ASKED = (
     "?search=v4",

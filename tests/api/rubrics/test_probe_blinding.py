@@ -12,8 +12,8 @@ from tests.api.conftest import World
 from tests.api.test_blinding import everything_readable
 from tests.commands.test_blinding import said
 from tests.factories import Cast
-from tests.worlds.probed import ProbedWorld, probed_world
-from tests.worlds.two_worlds import in_both_worlds, told_apart
+from tests.worlds.blinding.probed import ProbedWorld, probed_world
+from tests.worlds.blinding.two_worlds import in_both_worlds, told_apart
 
 
 def answers(people: Cast, client: ApiClient, *, met: bool, only: Sequence[str] = ()) -> dict[str, str]:

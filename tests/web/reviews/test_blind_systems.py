@@ -21,8 +21,8 @@ from tests.web.test_blinding import (
     other_ids,
     text_of,
 )
-from tests.worlds.two_systems import systems_world
-from tests.worlds.two_worlds import in_both_worlds, told_apart
+from tests.worlds.blinding.two_systems import systems_world
+from tests.worlds.blinding.two_worlds import in_both_worlds, told_apart
 
 ASKED = ("?q=v4", "?q=c1-by-v3", "?order=key", "?order=-key", "?where=build%3Dv4", "?where=language%3Den")
 

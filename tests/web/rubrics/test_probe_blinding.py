@@ -13,8 +13,8 @@ from rubricweb.services import notices
 from rubricweb.services.reviews import reviews
 from tests.factories import Cast
 from tests.web.test_blinding import Stage, addresses, answers, ids_of_item, other_ids, text_of
-from tests.worlds.probed import ProbedWorld, probed_world
-from tests.worlds.two_worlds import in_both_worlds, told_apart
+from tests.worlds.blinding.probed import ProbedWorld, probed_world
+from tests.worlds.blinding.two_worlds import in_both_worlds, told_apart
 
 EARLIER = ("/reviews/", "/review/", "/rubrics/", "/compare/", "/exports/", "/adjudication/")
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

@@ -15,7 +15,7 @@ from rubricweb.services.rubrics.label_decisions import NewLabelDecision
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
-from tests.worlds.two_worlds import HOUR
+from tests.worlds.blinding.two_worlds import HOUR
 from tests.worlds.versions import CRITERIA
 
 

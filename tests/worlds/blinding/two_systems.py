@@ -13,7 +13,7 @@ from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
-from tests.worlds.two_worlds import HOUR
+from tests.worlds.blinding.two_worlds import HOUR
 
 CRITERIA: list[dict[str, Any]] = [
     {"id": "kind", "name": "kind", "weight": 1.0, "requirement": "Is kind."},
