@@ -7,7 +7,7 @@ from itertools import chain
 from itertools import count as counting
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Q
 
 from rubricweb.engine.errors import Fault
@@ -38,6 +38,7 @@ from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
 from rubricweb.services import imported_runs
 from rubricweb.services.shared import bulk_rows
 from rubricweb.services.shared.journal import record
+from rubricweb.services.shared.names import saved_unless_taken
 
 
 def checked_label(criterion: Criterion, label: Label) -> str:
@@ -179,7 +180,7 @@ def new_labels(dataset: Dataset, resolved: ResolvedLabels, queue_name: str, *, s
         where = " and ".join(name for one in known for name in one.names)
         raise Conflict(f"{which} this file were imported before, as {where}. Nothing was imported.")
     if people and ReviewQueue.objects.filter(team=dataset.team, name=queue_name).exists():
-        raise _name_taken(queue_name)
+        raise Conflict(_taken(queue_name))
     return NewLabels(people, people_digest, machines, tuple(known))
 
 
@@ -260,25 +261,22 @@ def _store_reviews(
 def _closed_queue(
     dataset: Dataset, rubric_version: RubricVersion | None, *, by: User | None, name: str
 ) -> ReviewQueue:
-    try:
-        with transaction.atomic():
-            return ReviewQueue.objects.create(
-                team=dataset.team,
-                name=name,
-                dataset=dataset,
-                dataset_version=dataset.version,
-                rubric_version=rubric_version,
-                blind=Blind.NONE,
-                imported=True,
-                state=QueueState.CLOSED,
-                created_by=by,
-            )
-    except IntegrityError:  # somebody took the name since we looked
-        raise _name_taken(name) from None
+    with saved_unless_taken(_taken(name)):
+        return ReviewQueue.objects.create(
+            team=dataset.team,
+            name=name,
+            dataset=dataset,
+            dataset_version=dataset.version,
+            rubric_version=rubric_version,
+            blind=Blind.NONE,
+            imported=True,
+            state=QueueState.CLOSED,
+            created_by=by,
+        )
 
 
-def _name_taken(name: str) -> Conflict:
-    return Conflict(f"The team already has a queue called {name!r}; give these labels another name.")
+def _taken(name: str) -> str:
+    return f"The team already has a queue called {name!r}; give these labels another name."
 
 
 def _reviews(queue: ReviewQueue, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Review]:

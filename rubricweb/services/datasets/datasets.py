@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from rubricweb import engine
@@ -36,6 +36,7 @@ from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.shared import bulk_rows
 from rubricweb.services.shared.journal import record
+from rubricweb.services.shared.names import saved_unless_taken
 
 
 @dataclass(frozen=True)
@@ -173,27 +174,24 @@ def new_dataset(team: Team, file: DatasetFile, name: str, *, by: User | None) ->
     """A dataset without items yet, as a file describes it. Raises Conflict when the name is taken."""
     require_free_name(team, name)
     rubric_version = _own_rubric(team, by, file, name)
-    try:
-        with transaction.atomic():
-            return Dataset.objects.create(
-                team=team,
-                name=name,
-                prompt=file.prompt,
-                reference=file.reference,
-                rubric_version=rubric_version,
-                created_by=by,
-            )
-    except IntegrityError:  # somebody took the name since we looked
-        raise _name_taken(name) from None
+    with saved_unless_taken(_taken(name)):
+        return Dataset.objects.create(
+            team=team,
+            name=name,
+            prompt=file.prompt,
+            reference=file.reference,
+            rubric_version=rubric_version,
+            created_by=by,
+        )
 
 
 def require_free_name(team: Team, name: str) -> None:
     if Dataset.objects.filter(team=team, name=name).exists():
-        raise _name_taken(name)
+        raise Conflict(_taken(name))
 
 
-def _name_taken(name: str) -> Conflict:
-    return Conflict(f"The team already has a dataset called {name!r}; give this one another name.")
+def _taken(name: str) -> str:
+    return f"The team already has a dataset called {name!r}; give this one another name."
 
 
 def store(dataset: Dataset, batches: Iterable[CheckedItems], *, by: User | None, filename: str) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from rubricweb.engine.datasets import RubricDataset, SplitReport, describe_split
 from rubricweb.engine.errors import Fault
@@ -27,6 +27,7 @@ from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.services import copies, dataset_versions, imported_runs
 from rubricweb.services.datasets import cases, columns
 from rubricweb.services.shared.journal import record
+from rubricweb.services.shared.names import saved_unless_taken
 
 NAME_MAX = 200
 
@@ -103,25 +104,21 @@ def _stored(
     report: dict[str, Any],
 ) -> Dataset:
     name = f"{dataset.name[: NAME_MAX - 10]} ({sealed_as})"
-    try:
-        with transaction.atomic():
-            half = Dataset.objects.create(
-                team=dataset.team,
-                name=name,
-                description=dataset.description,
-                prompt=dataset.prompt,
-                reference=dataset.reference,
-                rubric_version=dataset.rubric_version,
-                columns=dataset.columns,
-                sealed_as=sealed_as,
-                seal=part.seal(),
-                split_of=dataset,
-                split_report=report,
-                created_by=by,
-            )
-    except IntegrityError:
-        taken = f"The team already has a dataset called {name!r}; this one was split before."
-        raise Conflict(taken) from None
+    with saved_unless_taken(f"The team already has a dataset called {name!r}; this one was split before."):
+        half = Dataset.objects.create(
+            team=dataset.team,
+            name=name,
+            description=dataset.description,
+            prompt=dataset.prompt,
+            reference=dataset.reference,
+            rubric_version=dataset.rubric_version,
+            columns=dataset.columns,
+            sealed_as=sealed_as,
+            seal=part.seal(),
+            split_of=dataset,
+            split_report=report,
+            created_by=by,
+        )
     copied = _copied_items(dataset, half, {item.id for item in part})
     note = f"From version {dataset.version} of {dataset.name}"
     dataset_versions.made(half, half.version, ChangeKind.APPEND, items=len(copied), by=by, note=note)
@@ -172,12 +169,9 @@ def _copy_labels(
         if version is not None and several:
             what += f" by v{version.number}"
         name = f"{what} of {half.name}"[:NAME_MAX]
-        try:
-            with transaction.atomic():
-                return copies.label_queue(half, version, name, by=by)
-        except IntegrityError:
-            taken = f"The team already has a queue called {name!r}; the labels of a half need that name."
-            raise Conflict(taken) from None
+        taken = f"The team already has a queue called {name!r}; the labels of a half need that name."
+        with saved_unless_taken(taken):
+            return copies.label_queue(half, version, name, by=by)
 
     copies.copy_labels(queues, copied, queue_for, settled=settled)
 

@@ -13,6 +13,7 @@ from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import System, SystemVersion, Team, User, unarchived
 from rubricweb.services.shared import archiving
 from rubricweb.services.shared.journal import record
+from rubricweb.services.shared.names import saved_unless_taken
 
 
 @transaction.atomic
@@ -65,11 +66,13 @@ def rename_system(system: System, name: str, *, by: User) -> None:
     name = _read(name, "name")
     if "@" in name:
         raise Invalid.at("name", repr(name), "a name without @: versions have their own labels")
+    taken = f"The team already has a system called {name!r}; choose another name."
     if System.objects.filter(team=system.team_id, name=name).exclude(pk=system.pk).exists():
-        raise Conflict(f"The team already has a system called {name!r}; choose another name.")
+        raise Conflict(taken)
     before, system.name = system.name, name
     if name != before:
-        system.save(update_fields=["name"])
+        with saved_unless_taken(taken):
+            system.save(update_fields=["name"])
         record(system.team, by, "renamed", system, before=before)
 
 
@@ -94,12 +97,14 @@ def rename_version(version: SystemVersion, label: str, *, by: User) -> None:
     """
     before = str(version)
     _, _, label = _read(f"{version.system.name}@{label.strip()}", "label").partition("@")
+    taken = f"{version.system} already has a version {label!r}; choose another label."
     same = SystemVersion.objects.filter(system=version.system_id, label=label)
     if same.exclude(pk=version.pk).exists():
-        raise Conflict(f"{version.system} already has a version {label!r}; choose another label.")
+        raise Conflict(taken)
     version.label = label
     if str(version) != before:
-        version.save(update_fields=["label"])
+        with saved_unless_taken(taken):
+            version.save(update_fields=["label"])
         record(version.system.team, by, "renamed", version, before=before)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid, NotFound
@@ -26,6 +26,7 @@ from rubricweb.services.endpoints.options import (
 from rubricweb.services.shared import archiving
 from rubricweb.services.shared.encryption import decrypt, encrypt
 from rubricweb.services.shared.journal import record
+from rubricweb.services.shared.names import saved_unless_taken
 
 OFFLINE = "offline"
 ENVIRONMENT = "environment"
@@ -326,11 +327,8 @@ def _normalized(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _save(endpoint: JudgeEndpoint) -> None:
-    try:
-        with transaction.atomic():
-            endpoint.save()
-    except IntegrityError as error:
-        raise Conflict(f"The team already has an endpoint called {endpoint.name!r}.") from error
+    with saved_unless_taken(f"The team already has an endpoint called {endpoint.name!r}."):
+        endpoint.save()
 
 
 def _encrypted(headers: Mapping[str, str]) -> str:

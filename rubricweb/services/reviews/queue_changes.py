@@ -15,6 +15,7 @@ from rubricweb.services import dataset_versions
 from rubricweb.services.labels import refused
 from rubricweb.services.reviews import assignments, queue_items, raters
 from rubricweb.services.reviews.queues import (
+    name_taken,
     require_able,
     require_enough,
     require_hold,
@@ -24,6 +25,7 @@ from rubricweb.services.reviews.queues import (
 from rubricweb.services.reviews.raters import rater_for
 from rubricweb.services.shared import archiving
 from rubricweb.services.shared.journal import record
+from rubricweb.services.shared.names import saved_unless_taken
 
 # ── Paused and open again ────────────────────────────────────────────────────────────────────────
 
@@ -204,7 +206,8 @@ def edit_queue(
         locked.hold_minutes = hold_minutes
         changed.append("hold_minutes")
     if changed:
-        locked.save(update_fields=changed)
+        with saved_unless_taken(name_taken(locked.name)):
+            locked.save(update_fields=changed)
         record(queue.team, by, "changed", queue, what=", ".join(changed).replace("_", " "))
     archiving.archive_or_restore(queue, archived, by=by, now=timezone.now())
     queue.refresh_from_db()

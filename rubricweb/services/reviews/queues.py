@@ -46,6 +46,7 @@ from rubricweb.services.reviews import raters as queue_people
 from rubricweb.services.reviews.raters import rater_for
 from rubricweb.services.shared.archiving import hold_listed, require_listed
 from rubricweb.services.shared.journal import record
+from rubricweb.services.shared.names import saved_unless_taken
 
 NAME_MAX = 200
 HOLD_MINUTES_MAX = 7 * 24 * 60
@@ -117,25 +118,26 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
         dataset, source, viewer=by, criteria=criteria, systems=systems, half=asked.half
     )
     require_rubrics(dataset, asked.rubric_version, chosen.item_ids, limited=bool(criteria))
-    queue = ReviewQueue.objects.create(
-        team=team,
-        name=name,
-        dataset=dataset,
-        dataset_version=dataset.version,
-        half=asked.half,
-        rubric_version=asked.rubric_version,
-        run=run,
-        raters_per_item=asked.raters_per_item,
-        everyone=asked.everyone,
-        blind=asked.blind,
-        order=order,
-        rationale=asked.rationale,
-        hold_minutes=asked.hold_minutes,
-        instructions=asked.instructions,
-        source=chosen.source,
-        label_decision=asked.label_decision,
-        created_by=by,
-    )
+    with saved_unless_taken(name_taken(name)):
+        queue = ReviewQueue.objects.create(
+            team=team,
+            name=name,
+            dataset=dataset,
+            dataset_version=dataset.version,
+            half=asked.half,
+            rubric_version=asked.rubric_version,
+            run=run,
+            raters_per_item=asked.raters_per_item,
+            everyone=asked.everyone,
+            blind=asked.blind,
+            order=order,
+            rationale=asked.rationale,
+            hold_minutes=asked.hold_minutes,
+            instructions=asked.instructions,
+            source=chosen.source,
+            label_decision=asked.label_decision,
+            created_by=by,
+        )
     QueueCriterion.objects.bulk_create(QueueCriterion(queue=queue, criterion=one) for one in criteria)
     QueueSystemVersion.objects.bulk_create(
         QueueSystemVersion(queue=queue, system_version=one) for one in systems
@@ -182,8 +184,13 @@ def unused_name(team: Team, name: str, *, besides: ReviewQueue | None = None) ->
         raise refused("name", "A queue needs a name.")
     taken = ReviewQueue.objects.filter(team=team, name=name)
     if (taken.exclude(pk=besides.pk) if besides else taken).exists():
-        raise Conflict(f"The team already has a queue called {name!r}.")
+        raise Conflict(name_taken(name))
     return name
+
+
+def name_taken(name: str) -> str:
+    """What is said where the team has a queue of this name."""
+    return f"The team already has a queue called {name!r}."
 
 
 def require_able(team: Team, people: Sequence[User]) -> None:

@@ -23,6 +23,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.services.shared.journal import record
+from rubricweb.services.shared.names import saved_unless_taken
 
 Named = Rubric | Dataset | Run | ReviewQueue
 CanBeArchived = Named | System | JudgeEndpoint | Team
@@ -67,9 +68,10 @@ def rename(row: Named, name: str, *, by: User) -> None:
     before = str(locked)
     if name == name_of(locked):
         return
+    taken = f"The team already has a {kind} called {name!r}; choose another name."
     same = type(row)._default_manager.filter(Q(team=row.team_id, name=name) if kind in UNIQUE else Q(pk=None))
     if same.exclude(pk=row.pk).exists():
-        raise Conflict(f"The team already has a {kind} called {name!r}; choose another name.")
+        raise Conflict(taken)
     if isinstance(locked, Rubric):
         locked.title = name
         locked.draft = {**locked.draft, "title": name}
@@ -78,7 +80,8 @@ def rename(row: Named, name: str, *, by: User) -> None:
         locked.save(update_fields=["title", "draft", "draft_revision"])
     else:
         locked.name = name
-        locked.save(update_fields=["name"])
+        with saved_unless_taken(taken):
+            locked.save(update_fields=["name"])
     record(row.team, by, "renamed", locked, before=before)
     row.refresh_from_db()
 
