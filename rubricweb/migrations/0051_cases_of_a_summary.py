@@ -7,10 +7,12 @@ def count_cases(apps, schema_editor):
 
     Their means were worked out by answer: they are taken away, and summed up anew by the next worker.
     """
-    summaries = apps.get_model("rubricweb", "RunSummary").objects.using(schema_editor.connection.alias)
-    items = apps.get_model("rubricweb", "Item").objects.using(schema_editor.connection.alias)
-    answers = items.values("dataset_id", "case_id", "wording").annotate(n=models.Count("pk")).filter(n__gt=1)
-    summaries.filter(run__dataset__in=answers.order_by().values("dataset_id")).delete()
+    using = schema_editor.connection.alias
+    summaries = apps.get_model("rubricweb", "RunSummary").objects.using(using)
+    answers = apps.get_model("rubricweb", "RunItem").objects.using(using)
+    of_cases = answers.values("run_id", "item__case_id", "item__wording").order_by()
+    repeated = of_cases.annotate(n=models.Count("pk")).filter(n__gt=1)
+    summaries.filter(run__in=repeated.values("run_id")).delete()
     summaries.update(cases=F("scored"))
 
 

@@ -1,7 +1,7 @@
 """What a probe found: what people say under new words, beside what was said under the words before."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.db.models import Q
 from rubricweb.engine.agreement import Figure, Ratings, alpha_nominal, alpha_ordinal, raw_agreement
 from rubricweb.models import (
     Criterion,
+    Item,
     Judgement,
     LabelDecision,
     LabelDecisionKind,
@@ -31,6 +32,7 @@ from rubricweb.selectors.rubrics.label_changes import (
     probe_evidence,
 )
 from rubricweb.selectors.rubrics.label_queues import LabelQueue, Pair, Probe, ProbeAnswers, label_queues
+from rubricweb.selectors.shared.cases import repeated_cases
 
 
 def label_changes(version: RubricVersion, *, viewer: User | None) -> LabelChanges:
@@ -216,11 +218,11 @@ def _agreement(
         return refused, refused
     gaps = sorted({gap for _, now in pairs for gap in option_gaps(now)})
     if len(pairs) > 1:
-        shares = Ratings.from_triples(said, cluster_of=_item, gaps=gaps)
+        shares = Ratings.from_triples(said, cluster_of=_together(said), gaps=gaps)
         return raw_agreement(shares), Figure(None, None, None, units, reason=SEVERAL)
     [(_, criterion)] = pairs
     levels = option_levels(criterion) if criterion.kind == "choice" else None
-    ratings = Ratings.from_triples(said, cluster_of=_item, gaps=gaps, levels=levels)
+    ratings = Ratings.from_triples(said, cluster_of=_together(said), gaps=gaps, levels=levels)
     measure = alpha_ordinal if criterion.scale_type == "ordinal" else alpha_nominal
     return raw_agreement(ratings), measure(ratings)
 
@@ -234,8 +236,10 @@ def _incomparable(pair: Pair) -> str:
     return "" if options[0] == options[1] else OTHER_OPTIONS
 
 
-def _item(unit: Any) -> Any:
-    return unit[0]
+def _together(said: Sequence[tuple[tuple[int, ...], Any, str]]) -> Callable[[Any], int]:
+    """What a unit of these rows falls together with: its item, or the case of several items. One query."""
+    cases = repeated_cases(Item.objects.filter(pk__in={unit[0] for unit, _, _ in said}))
+    return lambda unit: cases.get(unit[0], unit[0])
 
 
 def _repeated(pairs: Sequence[Pair]) -> Figure:
@@ -253,4 +257,4 @@ def _repeated(pairs: Sequence[Pair]) -> Figure:
         return Figure(None, None, None, 0, reason="no rater labelled a unit twice")
     gaps = sorted({gap for before, _ in pairs for gap in option_gaps(before)})
     rows = [(unit, queue, label) for unit, (queue, label) in said]
-    return raw_agreement(Ratings.from_triples(rows, cluster_of=_item, gaps=gaps))
+    return raw_agreement(Ratings.from_triples(rows, cluster_of=_together(rows), gaps=gaps))

@@ -137,6 +137,49 @@ def test_what_is_being_written_waits_for_its_writer_on_its_item(
     expect(text).to_have_value("")
 
 
+def test_a_comment_that_was_on_its_way_waits_only_until_it_has_arrived(
+    people: Cast, live_server: LiveServer, page: Page, review: Review
+) -> None:
+    path = f"/t/capitals/items/{review.item_id}/"
+    other = review.queue.dataset.items.exclude(pk=review.item_id)[0]
+    text, send = page.get_by_label("Write a comment"), page.get_by_role("button", name="Comment", exact=True)
+    open_as(people.ann, live_server, page, path)
+    text.fill("Half a\nword")
+    page.get_by_label("What it is about").select_option(label="concise")
+    # The request is lost, with nobody left on the page to be told so.
+    page.route("**/comments/", lambda _: None)
+    send.click()
+    expect(page.locator("form.comments__new.htmx-request")).to_be_visible()
+    page.goto(f"{live_server.url}/t/capitals/items/{other.pk}/")
+    page.goto(live_server.url + path)
+    expect(text).to_have_value("Half a\nword")
+    expect(page.get_by_label("What it is about").locator("option:checked")).to_have_text("concise")
+    # It arrives, and only the answer is still on its way.
+    page.unroute("**/comments/")
+    page.route("**/comments/", lambda route: route.fetch(max_redirects=0))
+    send.click()
+    while not Comment.objects.exists():
+        page.wait_for_timeout(20)
+    page.goto(f"{live_server.url}/t/capitals/items/{other.pk}/")
+    page.goto(live_server.url + path)
+    expect(page.locator(".comments__comment")).to_contain_text("Half a")
+    expect(text).to_have_value("")
+    expect(page.get_by_label("What it is about")).to_have_value("")
+
+
+def test_what_a_waiting_comment_is_about_may_not_be_offered_on_another_page(
+    people: Cast, live_server: LiveServer, page: Page, review: Review
+) -> None:
+    about = page.get_by_label("What it is about")
+    open_as(people.ann, live_server, page, f"/t/capitals/reviews/{review.pk}/reveal/")
+    page.get_by_label("Write a comment").fill("Half a")
+    about.select_option(value=f"verdict-{review.judgements.get(criterion__name='concise').pk}")
+    # The page of the item alone offers no verdicts.
+    page.goto(f"{live_server.url}/t/capitals/items/{review.item_id}/")
+    expect(page.get_by_label("Write a comment")).to_have_value("Half a")
+    expect(about.locator("option:checked")).to_have_text("About the whole item")
+
+
 def test_without_scripts_everything_is_done_by_forms(
     people: Cast, live_server: LiveServer, browser: Browser, review: Review
 ) -> None:

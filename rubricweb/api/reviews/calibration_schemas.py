@@ -40,7 +40,13 @@ class Calibration(Schema):
 
     right: int
     total: int
-    passed: bool
+    passed: Annotated[
+        bool,
+        Field(
+            description="Whether the mark was reached, be it after it was lowered or taken away, or somebody "
+            "let them go on. A mark that is raised later takes nothing back."
+        ),
+    ]
     passed_by: Annotated[str | None, Field(description="Who let them go on below the mark.")]
     decided_at: datetime
 

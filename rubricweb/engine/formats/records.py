@@ -31,6 +31,9 @@ SUFFIXES: dict[str, FileFormat] = {
 # of a whole file is capped before it gets here.
 csv.field_size_limit(2**31 - 1)
 
+_FIRST_ROWS = 100
+"""So many rows tell by which mark a table is parted, where its header holds several."""
+
 _QUOTED = re.compile(r'(?<![^\t;,])"[^"]*(?:""[^"]*)*+"?')
 """A cell in double quotes, perhaps without its end on this line."""
 
@@ -75,9 +78,9 @@ def csv_records(text: str | TextIO, faults: FaultList, error: type[Invalid]) -> 
 
     A file is opened with ``newline=""``.
 
-    The delimiter is what parts the names of the header: the tab where there is one, else the semicolon or
-    the comma, whichever is there more often. Raises ``error`` at once for a header with an empty or repeated
-    name: nothing below it could be trusted.
+    The delimiter is a comma, a semicolon or a tab: of those in the header the one that gives rows as many
+    cells as there are names. Raises ``error`` at once for a header with an empty or repeated name: nothing
+    below it could be trusted.
     """
     lines = io.StringIO(text, newline="") if isinstance(text, str) else text
     reader = csv.reader(lines, delimiter=_delimiter(lines), strict=True)
@@ -118,10 +121,36 @@ def _header(row: list[str], place: str, error: type[Invalid]) -> list[str]:
 
 
 def _delimiter(lines: TextIO) -> str:
-    """By the first line that is not empty; the file is then at its beginning again."""
+    """By the first line that is not empty, and by the rows; the file is then at its beginning again."""
     first = next((line for line in iter(lines.readline, "") if line.strip("\r\n")), "")
     lines.seek(0)
     names = _QUOTED.sub("", first)  # what is quoted is part of a name
-    if "\t" in names.strip():
-        return "\t"
-    return max(",;\t", key=names.count)
+    marks = [mark for mark in ",;\t" if mark in names]
+    if len(marks) < 2:
+        return marks[0] if marks else ","
+
+    def likely(mark: str) -> tuple[float, bool, int, int]:
+        # Where rows fit under several: a tab is seldom part of a name, and a mark inside one has a blank
+        # behind it.
+        parting = names.count(mark) - names.count(f"{mark} ")
+        return _fit(lines, mark), mark == "\t" and mark in names.strip(), parting, names.count(mark)
+
+    delimiter = max(marks, key=likely)
+    lines.seek(0)
+    return delimiter
+
+
+def _fit(lines: TextIO, mark: str) -> float:
+    """The share of the first rows that have as many cells as the header, were the mark the delimiter."""
+    lines.seek(0)
+    widths: list[int] = []
+    try:
+        for row in csv.reader(lines, delimiter=mark, strict=True):
+            if any(cell.strip() for cell in row):
+                widths.append(len(row))
+            if len(widths) > _FIRST_ROWS:
+                break
+    except csv.Error:
+        widths.append(0)  # a broken row fits no header
+    header, *rows = widths or [0]
+    return rows.count(header) / len(rows) if rows else 0.0

@@ -299,6 +299,15 @@ def csv_line(cells: Sequence[object]) -> str:
     return line.getvalue()
 
 
+def csv_header(names: Sequence[str]) -> str:
+    """The line of names; all stand in quotes where one holds a semicolon, which parts cells elsewhere."""
+    if not any(";" in name for name in names):
+        return csv_line(names)
+    line = io.StringIO()
+    csv.writer(line, quoting=csv.QUOTE_ALL).writerow([_cell(name) for name in names])
+    return line.getvalue()
+
+
 def _cell(value: object) -> str:
     if value is None:
         return ""

@@ -10,6 +10,7 @@ from rubricweb.engine.formats.result_files import (
     DatasetHead,
     GroundTruthItem,
     VerdictRow,
+    csv_header,
     csv_line,
     rubric_of,
 )
@@ -27,7 +28,7 @@ def verdicts_wide(rows: Iterable[VerdictRow], head: DatasetHead) -> Iterator[str
     a further line. ``rows`` of one item stand together. A criterion named like another column is called
     ``name (criterion)``. Raises ValueError for a criterion that is none of ``head.columns``.
     """
-    yield csv_line([*RATER_COLUMNS, *_titles(head.columns, RATER_COLUMNS)])
+    yield csv_header([*RATER_COLUMNS, *_titles(head.columns, RATER_COLUMNS)])
     for _, of_item in groupby(rows, key=attrgetter("item_id")):
         lines: dict[tuple[str | None, ...], list[list[VerdictRow]]] = {}
         for row in of_item:
@@ -55,7 +56,7 @@ def ground_truth_wide(items: Iterable[GroundTruthItem], head: DatasetHead) -> It
 
     Titles and errors as in ``verdicts_wide``; further errors as ``ground_truth_jsonl`` has them.
     """
-    yield csv_line(["item_id", *_titles(head.columns, ("item_id",))])
+    yield csv_header(["item_id", *_titles(head.columns, ("item_id",))])
     for item in items:
         names = [str(name) for name in rubric_of(item, head).names]
         labels = dict(zip(names, item.ground_truth or (None,) * len(names), strict=True))

@@ -115,5 +115,6 @@ class EvalResult:
         return summarise_reports(
             [one.report for one in self.item_results],
             failed_items=failed_items,
-            cases=[one.item.case_id or ("item", one.item_idx) for one in self.item_results],
+            # An item without a case answers the case that is called as it is.
+            cases=[one.item.case_id or one.item.id for one in self.item_results],
         )

@@ -39,9 +39,7 @@ def _print(found: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
     console.print(f"{found.run} against {found.baseline}, over {found.run.dataset}")
     units = f"{found.paired_by}s"
     if found.paired_by == "case":
-        after, before = (side.system or str(side.run) for side in found.sides)
-        if after == before:
-            after, before = str(found.run), str(found.baseline)
+        after, before = _named_sides(found)
         console.print(f"Paired by case: {after} against {before}")
     for one in found.settings:
         console.print(f"  {one.name}: {one.run}, against {one.baseline}")
@@ -81,8 +79,18 @@ def _print(found: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
         console.print(f"{found.hidden_items} {units} are left out: you are still to review them blind.")
 
 
-def _print_without_pair(found: RunDiff, without: CasesWithoutPair) -> None:
+def _named_sides(found: RunDiff) -> tuple[str, str]:
+    """The two system versions; the runs where both are over one, with their ids where they share a name."""
     after, before = (side.system or str(side.run) for side in found.sides)
+    if after == before:
+        after, before = str(found.run), str(found.baseline)
+    if after == before:
+        after, before = f"{after} ({found.run.pk})", f"{before} ({found.baseline.pk})"
+    return after, before
+
+
+def _print_without_pair(found: RunDiff, without: CasesWithoutPair) -> None:
+    after, before = _named_sides(found)
     for cases, where in (
         (without.only_run, f"answered only by {after}"),
         (without.only_baseline, f"answered only by {before}"),

@@ -284,7 +284,7 @@ def _criterion_agreement(
     given = ratings.codes >= 0
     return CriterionAgreement(
         criterion=criteria[0],
-        items=int(given.any(axis=0).sum()),
+        items=len({item_id(ratings.units[place]) for place in np.flatnonzero(given.any(axis=0))}),
         raters=int(given.any(axis=1).sum()),
         abstained=int((labels.said[rows] < 0).sum()),
         alpha=_alpha(ratings, criteria[0], resamples),

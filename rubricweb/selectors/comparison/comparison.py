@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
+from django.db.models import Q
+
 from rubricweb.engine.agreement import Figure, HumanCeiling, PairAgreement, leaning
 from rubricweb.engine.agreement.intervals import CONFIDENCE, widened
 from rubricweb.engine.scoring.effect import by_effect
@@ -19,6 +21,7 @@ from rubricweb.models import (
     ReviewQueue,
     ReviewState,
     Run,
+    RunItem,
     Team,
     User,
 )
@@ -180,7 +183,7 @@ def compare(
     checks = [criterion.pk for criterion in criteria if criterion.kind == "check"]
     said = run_answers(runs, beside=queues, everywhere=checks)
     asked = _criteria_of(truths)
-    cases = repeated_cases(Item.objects.filter(pk__in=reviewed_items(queues)))
+    cases = _cases(runs if checks else (), queues)
     evidence = Evidence(truths, of_people(by_rater), said, asked, resamples, seed, cases)
     pooled = evidence.by_effect
     others = _not_binary(asked)
@@ -298,7 +301,7 @@ def overview(
         if truth.verdict is not None and unit[0] not in hidden and unit[1] not in others
     )
     said = run_answers(runs, beside=queues)
-    cases = repeated_cases(Item.objects.filter(pk__in=reviewed_items(queues)))
+    cases = _cases((), queues)
     pooled = Evidence(labelled, of_people(by_rater), said, asked, resamples, seed, cases).by_effect
     agreement = pooled.pair(units)
     labelled_binary = [unit for unit in labelled if unit[0] not in hidden and unit[1] not in others]
@@ -323,6 +326,14 @@ def overview(
             {unit for unit in by_rater if unit[0] in items and unit[1] in own}, weighted=True
         ),
     )
+
+
+def _cases(runs: Sequence[Run], queues: Sequence[ReviewQueue]) -> dict[int, int]:
+    """The `repeated_cases` among the reviewed items and all of these runs. One query."""
+    items = Q(pk__in=reviewed_items(queues))
+    if runs:
+        items |= Q(pk__in=RunItem.objects.filter(run__in=runs).order_by().values("item"))
+    return repeated_cases(Item.objects.filter(items))
 
 
 def _of_other_systems(runs: Sequence[Run], queues: Sequence[ReviewQueue]) -> frozenset[int]:

@@ -13,9 +13,9 @@ from rubricweb.engine.agreement import (
     PeopleMean,
     estimate_people_mean,
     labels_needed,
+    mean_figure,
 )
-from rubricweb.engine.agreement.intervals import mean_interval
-from rubricweb.engine.agreement.ratings import cluster_codes
+from rubricweb.engine.agreement.scores.pairing import case_means
 from rubricweb.engine.agreement.scores.people_mean import LEAST_PILOT, Population
 from rubricweb.engine.number_format import counted
 from rubricweb.models import Criterion, Order, QueueState, ReviewQueue, Run, RunItem, User
@@ -24,6 +24,7 @@ from rubricweb.selectors.comparison.people_scores import PeoplesScore, PeoplesSc
 from rubricweb.selectors.labels.ground_truth import Unit, labels, run_answers
 from rubricweb.selectors.reviews.sampling import DescribedItems, NotSampled, Sampled, Samples, described
 from rubricweb.selectors.shared.cases import repeated_cases_of
+from rubricweb.selectors.shared.columns import ints
 from rubricweb.selectors.shared.unavailable import Unavailable, sample_for
 
 MARGIN = 0.05
@@ -34,6 +35,8 @@ UNKNOWN = float("nan")
 @dataclass(frozen=True)
 class PeopleEstimate:
     """The mean score that people would give, from their labels on some items and the judge on all.
+
+    Every case weighs the same in it, however many answers it has.
 
     `these` tells of the `population` in words, a part of `everything` the viewer may see, `like_these` of
     cases like them, each with a 95 % interval; both are None where the labels do not allow it, and
@@ -93,8 +96,8 @@ def people_estimate(
     """
     machine = {row.item_id: row.score if row.fully_judged else None for row in rows}
     cases = repeated_cases_of(run)
-    judged = _judged(machine, cases)
-    labelled, judged_labelled = _plain_means(scores, machine)
+    judged = mean_figure(_by_case(machine, cases))
+    labelled, judged_labelled = _plain_means(scores, machine, cases)
     everything = f"the {len(rows):,} items of {run.dataset}" + " that you may see" * bool(hidden)
     samples = Samples(queues, [row.item_id for row in rows])
     asked = Criterion.objects.filter(version=run.rubric_version_id).exclude(kind="check")
@@ -129,20 +132,26 @@ def _population(everything: str, items: int, found: Sampled | NotSampled) -> str
     return f"{len(found.items):,} of {everything}: those the random sample was drawn from"
 
 
-def _judged(machine: Mapping[int, float | None], cases: Mapping[int, int]) -> Figure:
-    """The judge's mean over the items it has a score on; answers to one case fall together."""
-    known = {pk: score for pk, score in machine.items() if score is not None}
-    codes = cluster_codes(cases.get(pk, pk) for pk in known)
-    return mean_interval(np.array(list(known.values()), dtype=np.float64), codes, limits=(0.0, 1.0))
+def _by_case(scores: Mapping[int, float | None], cases: Mapping[int, int]) -> list[float]:
+    """The mean score of each case that has one; several answers to a case are in `cases`."""
+    column = np.array(list(scores.values()), dtype=np.float64)
+    return [float(mean) for mean in case_means(column, ints([cases.get(pk, pk) for pk in scores]))]
 
 
 def _plain_means(
-    scores: Mapping[int, PeoplesScore], machine: Mapping[int, float | None]
+    scores: Mapping[int, PeoplesScore], machine: Mapping[int, float | None], cases: Mapping[int, int]
 ) -> tuple[Figure, Figure]:
-    """The plain means of people and of the judge over the items people labelled."""
-    both = [[one.mean for one in scores.values()], [one for pk in scores if (one := machine[pk]) is not None]]
-    people, judge = (Figure(fmean(of) if of else None, None, None, len(of)) for of in both)
+    """The plain means of people and of the judge over the items people labelled, and how many those are."""
+    both = {pk: one.mean for pk, one in scores.items()}, {pk: machine[pk] for pk in scores}
+    people, judge = (
+        Figure(fmean(means) if (means := _by_case(of, cases)) else None, None, None, _known(of))
+        for of in both
+    )
     return people, judge
+
+
+def _known(scores: Mapping[int, float | None]) -> int:
+    return sum(score is not None for score in scores.values())
 
 
 def _estimated(
@@ -161,7 +170,7 @@ def _estimated(
         [UNKNOWN if one is None else one.mean for one in people],
         [found.probability[pk] for pk in found.items],
         Labelling(
-            case_count=len({cases.get(pk, pk) for pk in found.items}),
+            answered=[cases.get(pk, pk) for pk in found.items],
             drawn=[pk in found.asked for pk in found.items],
             scale=(0.0, 1.0) if run.normalize else None,
             rater_variance=[UNKNOWN if one is None else one.variance for one in people],

@@ -7,10 +7,12 @@ from statistics import fmean
 import numpy as np
 
 from rubricweb.engine.agreement import Figure, Labelling, estimate_people_mean
+from rubricweb.engine.agreement.scores.pairing import case_means
 from rubricweb.models import Criterion
 from rubricweb.selectors.labels.ground_truth import Labels
 from rubricweb.selectors.reviews.sampling import Sampled, Samples
 from rubricweb.selectors.runs.diff.answers import LabelValues, worth_of
+from rubricweb.selectors.shared.columns import ints
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,10 @@ def people_rates(
     """Criterion id → people's rate over these items.
 
     Of an item counts the mean of its raters, so that one with five raters weighs no more than one with one;
-    abstentions are no answer. From a random sample each item weighs 1/π and the interval is of cases like
-    these; a queue that does not ask about a criterion draws nothing for it. Other labels describe their own
-    items: their plain mean, without an interval. `cases` are the `repeated_cases` of the items.
+    abstentions are no answer. Every case weighs the same, however many of its answers are labelled. From a
+    random sample each item weighs 1/π and the interval is of cases like these; a queue that does not ask
+    about a criterion draws nothing for it. Other labels describe their own items: their plain mean, without
+    an interval. `cases` are the `repeated_cases` of the items.
 
     Worked: MET UNMET on one item and MET on another is (½ + 1) / 2 = 0.75, not 2/3.
     """
@@ -58,12 +61,13 @@ def people_rates(
         if isinstance(found, Sampled):
             rates[pk] = _weighed(worth[pk], of, found, cases)
         else:
-            rates[pk] = PeopleRate(_plain(list(of.values())))
+            rates[pk] = PeopleRate(_plain(of, cases))
     return rates
 
 
-def _plain(values: list[float]) -> Figure:
-    return Figure(fmean(values) if values else None, None, None, len(values))
+def _plain(means: Mapping[int, float], cases: Mapping[int, int]) -> Figure:
+    by_case = case_means(np.array(list(means.values())), ints([cases.get(pk, pk) for pk in means]))
+    return Figure(float(by_case.mean()) if len(by_case) else None, None, None, len(means))
 
 
 def _weighed(
@@ -80,7 +84,7 @@ def _weighed(
         people,
         np.array([found.probability[pk] for pk in found.items]),
         Labelling(
-            case_count=len({cases.get(pk, pk) for pk in found.items}),
+            answered=[cases.get(pk, pk) for pk in found.items],
             drawn=np.array([pk in found.asked for pk in found.items], dtype=np.bool_),
             scale=_scale(worth),
         ),

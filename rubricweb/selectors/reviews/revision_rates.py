@@ -1,7 +1,7 @@
 """How often people change their verdict once they have seen a judge's: how strongly a judge anchors them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from rubricweb.engine.agreement.intervals import share_figure
 from rubricweb.models import (
     Blind,
     Criterion,
+    Item,
     Judgement,
     ReviewQueue,
     Revision,
@@ -21,6 +22,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.labels.ground_truth import run_answers
+from rubricweb.selectors.shared.cases import repeated_cases
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def revision_rates(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> 
     """
     revealing = [one for one in queues if one.blind in BLIND_TO_JUDGE and _reveals(one, run)]
     if not revealing:
-        return RevisionRates(False, _rate(None, [], 0), ())
+        return RevisionRates(False, _rate(None, [], 0, {}), ())
     hidden = hidden_of(viewer, run.team, run.dataset_id)
     said: dict[int, list[Revision]] = defaultdict(list)
     revisions = Revision.objects.filter(in_reviews("judgement__", queue__in=revealing), run=run).exclude(
@@ -84,10 +86,11 @@ def revision_rates(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> 
             unanswered[criterion_id] += 1
     criteria = Criterion.objects.filter(pk__in={*said, *unanswered}).order_by("-version_id", "position")
     everything = [revision for rows in said.values() for revision in rows]
+    cases = repeated_cases(Item.objects.filter(pk__in={row.judgement.item_id for row in everything}))
     return RevisionRates(
         True,
-        _rate(None, everything, sum(unanswered.values())),
-        tuple(_rate(one, said[one.pk], unanswered[one.pk]) for one in criteria),
+        _rate(None, everything, sum(unanswered.values()), cases),
+        tuple(_rate(one, said[one.pk], unanswered[one.pk], cases) for one in criteria),
     )
 
 
@@ -98,20 +101,26 @@ def _reveals(queue: ReviewQueue, run: Run) -> bool:
     return queue.run.launch_id == run.launch_id
 
 
-def _rate(criterion: Criterion | None, rows: Sequence[Revision], unanswered: int) -> RevisionRate:
+def _rate(
+    criterion: Criterion | None, rows: Sequence[Revision], unanswered: int, cases: Mapping[int, int]
+) -> RevisionRate:
     changed = [row for row in rows if row.choice == RevisionChoice.CHANGE]
     return RevisionRate(
         criterion=criterion,
-        changed=_share(changed, rows),
-        to_judge=_share((row for row in changed if row.verdict == row.judge_verdict), rows),
+        changed=_share(changed, rows, cases),
+        to_judge=_share((row for row in changed if row.verdict == row.judge_verdict), rows, cases),
         unclear=sum(row.choice == RevisionChoice.UNCLEAR for row in rows),
         unanswered=unanswered,
     )
 
 
-def _share(some: Iterable[Revision], rows: Sequence[Revision]) -> Figure:
-    """The share of the rows that some of them are; those about one item fall together."""
-    totals = Counter(row.judgement.item_id for row in rows)
-    counts = Counter(row.judgement.item_id for row in some)
-    successes = np.array([counts[item_id] for item_id in totals], dtype=np.float64)
+def _share(some: Iterable[Revision], rows: Sequence[Revision], cases: Mapping[int, int]) -> Figure:
+    """The share of the rows that some of them are; those about one item, or one case, fall together."""
+
+    def counted(revisions: Iterable[Revision]) -> Counter[int]:
+        item_ids = (row.judgement.item_id for row in revisions)
+        return Counter(cases.get(item_id, item_id) for item_id in item_ids)
+
+    totals, counts = counted(rows), counted(some)
+    successes = np.array([counts[one] for one in totals], dtype=np.float64)
     return share_figure(successes, np.array([*totals.values()], dtype=np.float64))

@@ -24,7 +24,7 @@ from rubricweb.selectors.runs.criterion_counts import (
     summarised_counts,
 )
 from rubricweb.selectors.runs.group_means import GroupMean, group_means, summarised_groups
-from rubricweb.selectors.shared.cases import case_numbers, has_repeated_cases
+from rubricweb.selectors.shared.cases import cases_of, has_repeated_cases
 from rubricweb.selectors.shared.columns import Floats, columns, floats, ints
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
@@ -150,9 +150,8 @@ def result(run: Run, *, viewer: User, failed_items: FailedItems = "exclude") -> 
     )
     by_case = has_repeated_cases(run)
     read = rows.filter(included).order_by("item_id")
-    fields = ("score", "passed", "item__case_id", "item__wording")
-    scores, passed, *case = columns(read.values_list(*fields), floats, floats, ints, ints)
-    cases = case_numbers(*case)
+    scores, passed, item_ids = columns(read.values_list("score", "passed", "item_id"), floats, floats, ints)
+    cases = cases_of(read) if by_case else item_ids
     scored = scores[~np.isnan(scores)].tolist()
     rates = _criterion_rates(run, visible, failed_items, by_case=by_case)
     kept = visible is None and failed_items == "exclude"

@@ -18,9 +18,9 @@ def case_numbers(cases: Ints, wordings: Ints) -> Ints:
     return cases * WORDINGS + wordings
 
 
-def has_repeated_cases(run: Run) -> bool:
-    """Whether the run has several answers to a case. No query for an ended run that came with its summary."""
-    summary = getattr(run, "summary", None)
+def has_repeated_cases(run: Run, *, anew: bool = False) -> bool:
+    """Whether the run has several answers to a case: as its summary says, or else, and `anew`, by a query."""
+    summary = None if anew else getattr(run, "summary", None)
     if summary is not None:
         return bool(summary.repeats_cases)
     of_cases = RunItem.objects.filter(run=run).order_by().values("item__case_id", "item__wording")

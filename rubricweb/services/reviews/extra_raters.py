@@ -5,6 +5,7 @@ from collections import defaultdict
 from django.db.models import Q
 
 from rubricweb.models import Judgement, QueueItem, Rater, Review, ReviewState
+from rubricweb.selectors.reviews.calibration import MARK_DIFFERS
 
 
 def ask_for_one_more(review: Review) -> bool:
@@ -32,7 +33,7 @@ def ask_for_one_more(review: Review) -> bool:
     if submitted.count() < place.wanted or not _somebody_is_left(review):
         return False
     share = _share_alike(review, list(submitted.values_list("pk", flat=True)))
-    if share is None or share >= below:
+    if share is None or share >= below - MARK_DIFFERS:
         return False
     place.wanted, place.room, place.extra = place.wanted + 1, place.room + 1, True
     place.save(update_fields=["wanted", "room", "extra"])

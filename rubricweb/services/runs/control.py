@@ -25,6 +25,7 @@ from rubricweb.models import (
     Vote,
 )
 from rubricweb.selectors.datasets.new_items import new_items
+from rubricweb.selectors.shared.cases import has_repeated_cases
 from rubricweb.services import dataset_versions
 from rubricweb.services.runs import few_shot, panels
 from rubricweb.services.runs.budgets import require_caps_hold
@@ -139,6 +140,7 @@ def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
     Run.objects.filter(pk=run.pk).update(dataset_version=locked.dataset.version)
     if locked.state == RunState.FINISHED:
         _go_on(locked)
+    RunSummary.objects.filter(run=locked).update(repeats_cases=has_repeated_cases(locked, anew=True))
     record(run.team, by, "extended", run, items=added)
     note(run.pk, "extended", f"Extended{_by(by)}: {counted(added, 'item')} added.")
     if locked.state in (RunState.FINISHED, RunState.RUNNING):

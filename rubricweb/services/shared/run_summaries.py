@@ -23,12 +23,14 @@ from rubricweb.models import (
 from rubricweb.selectors.runs import group_means
 from rubricweb.selectors.runs.criterion_counts import criterion_counts, on_judged_items
 from rubricweb.selectors.runs.progress import item_counts
-from rubricweb.selectors.shared.cases import case_numbers, has_repeated_cases
+from rubricweb.selectors.shared.cases import cases_of, has_repeated_cases
 from rubricweb.selectors.shared.columns import columns, floats, ints
 
 # While the last answers are on their way what was worked out may be out of date at once. Whoever brings the
 # very last one sums up again.
 TRIES = 3
+SUMMED_AT_ONCE = 20
+"""So many runs without a summary are summed up by one sweep of a worker."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,13 @@ def summarise_at_once(held: Run, figures: SummaryFigures) -> None:
 
 
 def summarise_stopped() -> None:
-    """Sums up what was stopped by a process that was killed before it came to that."""
-    for run in Run.objects.exclude(state=RunState.RUNNING).filter(summary=None):
+    """Sums up, newest first, some of those that have ended without: whose process was killed before it came
+    to that, and those whose summary an update took away.
+
+    Of many no worker does all at once: it has others to look after.
+    """
+    ended = Run.objects.exclude(state=RunState.RUNNING).filter(summary=None)
+    for run in ended.order_by("-pk")[:SUMMED_AT_ONCE]:
         summarise(run)
 
 
@@ -72,16 +79,16 @@ def figures_of(run: Run) -> SummaryFigures:
     _, spent = seen
     rows = RunItem.objects.filter(run=run)
     scored = rows.filter(FULLY_JUDGED, score__isnull=False).order_by("item_id")
-    read = scored.values_list("score", "item__case_id", "item__wording")
-    scores, *cases = columns(read, floats, ints, ints)
-    means = case_means(scores, case_numbers(*cases))
+    repeats_cases = has_repeated_cases(run, anew=True)
+    scores, item_ids = columns(scored.values_list("score", "item_id"), floats, ints)
+    means = case_means(scores, cases_of(scored) if repeats_cases else item_ids)
     mean = mean_figure(means.tolist())
     groups = group_means.group_means(run, rows.filter(FULLY_JUDGED))
     summary = {
         "items": counts.everything,
         "scored": len(scores),
         "cases": len(means),
-        "repeats_cases": has_repeated_cases(run),
+        "repeats_cases": repeats_cases,
         "fully_judged": counts.graded - counts.errored,
         "score_mean": mean.value,
         "score_low": mean.low,

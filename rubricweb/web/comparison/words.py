@@ -132,14 +132,19 @@ def _link(address: str, count: int) -> SafeString:
 
 
 def bias_words(agreement: ScoreAgreement, confidence: float) -> str:
-    """Whether the judge's scores differ from people's by more than chance, as far as their interval tells.
+    """Whether the judge's scores differ from people's by more than chance.
 
-    `confidence` is that of the comparison's claims: at a look at a test half the interval is wider.
+    Claimed where both the interval of the bias and the paired t test say so: with few items the interval is
+    the wider of the two, at a later look the test asks for more. `confidence` is that of the comparison's
+    claims: at a look at a test half it is higher.
     """
-    p = p_against(agreement.bias)
+    p, tested = p_against(agreement.bias), agreement.bias_t.p
     if p is None:
         return "Whether the bias could be chance is undefined: it takes two items."
     level = 1 - confidence
+    if tested is not None and tested < level <= p:
+        return "The bias could be chance: it rests on too few items to tell."
+    p = max(p, tested or 0.0)
     chance = "is unlikely to be chance" if p < level else "could be chance"
     said = "p < 0.001" if p < 0.001 else f"p = {number(p)}"
     asked = f", and at this look a claim takes less than {level:.2g}" if level <= p < 1 - CONFIDENCE else ""
@@ -164,6 +169,8 @@ def estimate_words(estimate: PeopleEstimate) -> str:
             f"The judge is trusted at {share(these.lam)}: 0% ignores it, 100% takes its mean and corrects it "
             "by the labels."
         )
+    if estimate.cases:
+        basis += " Several answers to a case count as one."
     outside = ""
     if estimate.left_out:
         verb = "does" if estimate.left_out == 1 else "do"
@@ -187,8 +194,7 @@ def _unanswered(estimate: PeopleEstimate) -> str:
     said = f"{counted(these.missing, 'item')} that people were asked about {verb} no answer"
     if these.worst is None:
         return f"{said}."
-    return (
-        f"{said}: with all of them at the bottom or the top the interval would be "
-        f"{interval_text(these.worst, these.best)} of these items and "
-        f"{interval_text(like_these.worst, like_these.best)} of cases like these."
-    )
+    ends = f"{interval_text(these.worst, these.best)} of these items"
+    if like_these.worst is not None:
+        ends += f" and {interval_text(like_these.worst, like_these.best)} of cases like these"
+    return f"{said}: with all of them at the bottom or the top the interval would be {ends}."

@@ -36,7 +36,7 @@ COLUMNS = (
         "low_over_shared_cases",
         "high_over_shared_cases",
     ),
-    "cases",
+    *("cases", "scored_as"),
 )
 
 
@@ -195,7 +195,8 @@ def _csv(series: Sequence[Series]) -> HttpResponse:
                 one.number,
                 "yes" if point.is_try else "no",
             )
-            table.writerow([*map(neutralised, words), *shares, *rest, *_over_shared(one, point), point.cases])
+            added = (point.cases, neutralised(one.scored_as))
+            table.writerow([*map(neutralised, words), *shares, *rest, *_over_shared(one, point), *added])
     response = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="scores.csv"'
     return response

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import NOT_RETIRED, Item, Role
+from rubricweb.models import NOT_RETIRED, Case, Item, Role
 from rubricweb.selectors.datasets.cases import words_of
 from rubricweb.selectors.datasets.items import is_sole_answer
 from rubricweb.services.datasets import corrections as services
@@ -40,11 +40,15 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
         of_case = {name: text for name, text in of_case.items() if name in request.POST}
     form = CorrectionForm(request.POST or None, words | of_case, wording=item.case.wording)
     made = _made(request, form, partial(services.correct_item, item))
-    if made is not None:
+    if isinstance(made, ChangePlan):
         messages.success(request, f"Corrected: version {made.version} of {item.dataset}.")
         return redirect("item", request.team.slug, made.replacement)
     back = reverse("item", args=[request.team.slug, item.pk])
     context = {"dataset": item.dataset, "item": item, "plan": services.behind_item(item), "back": back}
+    is_retired = item.retired_in != NOT_RETIRED
+    if isinstance(made, Conflict) and not is_retired and is_sole_answer(item):
+        context["words_now"] = _words_now(form, item.case, of_case)
+    context["is_retired"] = is_retired
     return _page(request, form, context | titles(request, [item.pk]))
 
 
@@ -58,10 +62,13 @@ def case(request: TeamRequest, case_id: int) -> HttpResponse:
         return redirect(back)
     form = CorrectionForm(request.POST or None, _case_words(words_of(case)), wording=case.wording)
     made = _made(request, form, partial(services.correct_case, case))
-    if made is not None:
+    if isinstance(made, ChangePlan):
         messages.success(request, f"Corrected: version {made.version} of {case.dataset}.")
         return redirect(back)
     context = {"dataset": case.dataset, "plan": services.behind_case(case), "back": back}
+    if isinstance(made, Conflict):
+        opened = Case(pk=case.pk, wording=form.cleaned_data["wording"] or case.wording)
+        context["words_now"] = _words_now(form, case, _case_words(words_of(opened)))
     return _page(request, form, context)
 
 
@@ -76,7 +83,8 @@ def _case_words(asked: Item) -> dict[str, str]:
 
 def _made(
     request: TeamRequest, form: CorrectionForm, correct: Callable[..., ChangePlan]
-) -> ChangePlan | None:
+) -> ChangePlan | Conflict | None:
+    """What was done; the Conflict that is in the way of it; None for a form to be filled in."""
     if request.method != "POST" or not form.is_valid():
         return None
     try:
@@ -89,7 +97,33 @@ def _made(
         )
     except (Invalid, Conflict) as error:
         form.refuse(error)
-    return None
+        return error if isinstance(error, Conflict) else None
+
+
+def _words_now(form: CorrectionForm, case: Case, opened: dict[str, str]) -> list[tuple[str, str]] | None:
+    """(label, text) of the present words that the form would replace; None where they are those `opened`.
+
+    The form goes on from the present words, else it would be refused for good: whoever sends it again has
+    seen them. What was typed stays in it, and fields nobody changed take the present words.
+    """
+    if form.cleaned_data["wording"] in (None, case.wording):
+        return None
+    sent = {name: form.data.get(name, "") for name in form.fields} | {"wording": str(case.wording)}
+    replaced = []
+    for name, text in _case_words(words_of(case)).items():
+        if name not in form.fields:
+            continue
+        if _same(sent[name], opened.get(name)):
+            sent[name] = text
+        elif not _same(sent[name], text):
+            replaced.append((str(form.fields[name].label), text))
+    form.data = sent
+    return replaced
+
+
+def _same(one: str, other: str | None) -> bool:
+    """Line ends aside."""
+    return other is not None and one.replace("\r\n", "\n") == other.replace("\r\n", "\n")
 
 
 def _page(request: TeamRequest, form: CorrectionForm, context: dict[str, Any]) -> HttpResponse:

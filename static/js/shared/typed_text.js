@@ -5,7 +5,10 @@
 
 const CONTROLS = "textarea, select, input:not([type=hidden])";
 
-/** @typedef {Pick<HTMLInputElement, "value" | "checked">} Typed */
+/**
+ * `sent` are the words its form was sending at that moment.
+ * @typedef {Pick<HTMLInputElement, "value" | "checked"> & { sent?: string }} Typed
+ */
 
 const KEPT = "typed-text";
 
@@ -41,7 +44,25 @@ const isChanged = (control) => {
 };
 
 /**
- * What is typed in these controls and not sent.
+ * The words of its form while that is on its way.
+ * @param {Control} control
+ */
+const beingSent = ({ form }) =>
+  form?.classList.contains("htmx-request") ? form.querySelector("textarea")?.value.trim() : undefined;
+
+/**
+ * Whether the server has what was being sent. The page that is left is not told, and to leave the words out would
+ * lose them with a request that fails. The page that is opened shows: there they are in the form that edits them.
+ * @param {Typed} was
+ */
+const hasArrived = ({ sent }) =>
+  sent !== undefined &&
+  controls(document.body).some(
+    (control) => control instanceof HTMLTextAreaElement && control.defaultValue.trim() === sent,
+  );
+
+/**
+ * What is typed in these controls and not known to be sent.
  * @param {Control[]} some
  * @returns {Map<string, Typed>}
  */
@@ -49,17 +70,24 @@ const unsent = (some) =>
   new Map(
     some.filter(isChanged).map((control) => {
       const checked = control instanceof HTMLInputElement && control.checked;
-      return [place(control), { value: control.value, checked }];
+      return [place(control), { value: control.value, checked, sent: beingSent(control) }];
     }),
   );
+
+/**
+ * An option may be gone by now: then the choice stays what the page says, instead of none at all.
+ * @type {(control: Control, value: string) => boolean}
+ */
+const takes = (control, value) =>
+  !(control instanceof HTMLSelectElement) || [...control.options].some((option) => option.value === value);
 
 /** @param {Map<string, Typed>} before */
 const putBack = (before) => {
   for (const control of before.size ? controls(document.body) : []) {
     const was = before.get(place(control));
-    if (!was) continue;
+    if (!was || hasArrived(was)) continue;
     if (control instanceof HTMLInputElement && control.type === "radio") control.checked = was.checked;
-    else control.value = was.value;
+    else if (takes(control, was.value)) control.value = was.value;
     const folded = control.closest("details");
     if (folded) folded.open = true;
   }

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from rubricweb.engine.number_format import difference
+from rubricweb.management.runs import diff
+from rubricweb.management.terminal.actor import Actor
+from tests.factories import Cast
 from tests.installation import Installation
+from tests.worlds.systems import answer, versions
 
 CRITERIA = [
     {"name": "capital", "weight": 10, "requirement": "Names Paris as the capital of France."},
@@ -109,3 +113,26 @@ def test_two_versions_are_compared_by_case(installation: Installation, tmp_path:
     assert "over 1 case:" in printed
     assert "No pair: 1 case answered only by assistant@v4: c" in printed
     assert "No pair: 1 case answered only by assistant@v3: a" in printed
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_renamed", [True, False], ids=["names", "one name"])
+def test_two_runs_over_one_version_are_told_apart(
+    capsys: pytest.CaptureFixture[str], people: Cast, is_renamed: bool
+) -> None:
+    world = versions(people, answer("v4", "c1", attempt=2, submission="v4 c1 again"))
+    ids = {item.submission: item.pk for item in world.answers("v4")}
+    baseline, run = (
+        world.run_over(
+            "v4",
+            item_ids=[pk for words, pk in ids.items() if words != left_out],
+            name=name if is_renamed else "again",
+        )
+        for left_out, name in (("v4 c6", "before"), ("v4 c2", "after"))
+    )
+    assert diff.show(Actor(people.team, people.bob), run, baseline, as_json=False) == 0
+    printed = capsys.readouterr().out
+    after, before = ("after", "before") if is_renamed else (f"again ({run.pk})", f"again ({baseline.pk})")
+    assert f"Paired by case: {after} against {before}" in printed
+    assert f"No pair: 1 case answered only by {after}: c6" in printed
+    assert f"No pair: 1 case answered only by {before}: c2" in printed

@@ -63,6 +63,24 @@ def test_criteria_named_like_formulas_are_read_again():
     assert [(label.criterion, label.verdict) for label in labels] == list(zip(names, given, strict=True))
 
 
+@pytest.mark.parametrize("name", ["Clear; concise; and correct", "Clear;concise"])
+def test_criteria_named_with_semicolons_are_read_again(name):
+    rubric = Rubric([Criterion(name=name, requirement="x")])
+    items = [GroundTruthItem("r1; a\tb", "s", (Verdict.MET,)), GroundTruthItem("r2", "s", (Verdict.UNMET,))]
+    text = "".join(ground_truth_wide(items, DatasetHead(rubric=rubric)))
+    assert text.startswith(f'"item_id","{name}"\r\n')
+    # In quotes, and without them, as the releases before wrote it.
+    for export in (text, text.replace('"', "")):
+        labels = read_labels(export.encode(), filename="truth.csv", rubric=rubric)
+        found = [(label.item_id, label.criterion, label.verdict) for label in labels]
+        assert found == [("r1; a\tb", name, Verdict.MET), ("r2", name, Verdict.UNMET)]
+
+
+def test_headers_without_semicolons_have_no_quotes():
+    assert next(ground_truth_wide([], HEAD)) == "item_id,polite,rater\r\n"
+    assert next(verdicts_wide([], HEAD)) == "item_id,rater,rater_kind,run,polite,rater (criterion)\r\n"
+
+
 def test_a_criterion_named_like_another_column_keeps_a_column_of_its_own():
     [header] = lines_of(verdicts_wide([], HEAD))
     assert header[4:] == ["polite", "rater (criterion)"]

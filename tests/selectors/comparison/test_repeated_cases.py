@@ -1,6 +1,6 @@
-"""Labels of several answers to one case fall together: 12 cases of four attempts, alike in everything.
+"""Labels of several answers to one case fall together: eight cases of three attempts, alike in everything.
 
-People say MET of all; the judge says UNMET of every attempt at three of the cases.
+People say MET of all; the judge says UNMET of every attempt at two of the cases.
 """
 
 import numpy as np
@@ -10,12 +10,16 @@ from rubricweb.engine.agreement import Figure
 from rubricweb.engine.agreement.intervals import mean_interval, share_figure
 from rubricweb.models import ReviewQueue, Run
 from rubricweb.selectors.comparison import comparison
+from rubricweb.selectors.comparison.agreement_board import agreement_board
 from rubricweb.selectors.labels.queue_labels import queue_labels
 from rubricweb.selectors.reviews.queue_sources import Source
+from rubricweb.selectors.runs import results
+from tests import factories
 from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
 from tests.worlds.sampled import graded, label, opened
 
-CASES, ATTEMPTS, WRONG = 12, 4, 3
+CASES, ATTEMPTS, WRONG = 8, 3, 2
 
 
 @pytest.fixture
@@ -49,7 +53,7 @@ def test_intervals_of_a_judge_against_people_are_over_cases(
     assert alike.n == CASES * ATTEMPTS
     for row in found.criteria:
         assert bounds(row.pair.accuracy) == pytest.approx(bounds(alike))
-    # Two criteria of each attempt: eight units a case.
+    # Two criteria of each attempt: six units a case.
     both = share_figure(2 * right, np.full(CASES, 2.0 * ATTEMPTS))
     assert bounds(found.overall.accuracy) == pytest.approx(bounds(both))
     # The judge's score is 1 below people's where it is wrong; differences of one case fall together.
@@ -66,15 +70,51 @@ def test_what_people_say_of_cases_like_these_rests_on_the_cases(
     assert found.is_census
     assert found.like_these is not None
     assert (found.like_these.n, found.like_these.cases) == (CASES * ATTEMPTS, CASES)
-    # All 12 of 12 cases are good: Wilson's lower end is 12 / (12 + 3.8415).
-    assert found.like_these.low == pytest.approx(12 / 15.8415, abs=1e-4)
+    # All 8 of 8 cases are good: Wilson's lower end is 8 / (8 + 3.8415).
+    assert found.like_these.low == pytest.approx(8 / 11.8415, abs=1e-4)
     assert found.judged.value == pytest.approx(0.75)
-    by_case = share_figure(np.repeat([0.0, ATTEMPTS], [WRONG, CASES - WRONG]), np.full(CASES, 4.0))
+    by_case = share_figure(np.repeat([0.0, 1.0], [WRONG, CASES - WRONG]), np.ones(CASES))
     assert bounds(found.judged) == pytest.approx(bounds(by_case))
     rates = comparison.overview(labelled[0], [labelled[1]], viewer=people.bob).rates
-    assert {round(one.rate.low or 0, 4) for one in rates.values()} == {round(12 / 15.8415, 4)}
+    assert {round(one.rate.low or 0, 4) for one in rates.values()} == {round(8 / 11.8415, 4)}
 
 
 def test_ratings_of_a_queue_are_resampled_by_case(labelled: tuple[Run, ReviewQueue]) -> None:
     ratings = queue_labels(labelled[1]).of_binary
     assert (len(ratings.units), len(np.unique(ratings.clusters))) == (2 * CASES * ATTEMPTS, CASES)
+
+
+def test_the_mean_of_a_check_is_over_cases_whoever_was_reviewed(people: Cast) -> None:
+    """Case a has three short answers, b and c one long one each; people reviewed two answers to a."""
+    version = factories.version(
+        people.team,
+        people.ed,
+        criteria=[
+            {"name": "kind", "weight": 1.0, "requirement": "Is kind."},
+            {"name": "short", "weight": 1.0, "check": "length_between", "params": {"max": 10}},
+        ],
+    )
+    said = [("a", "Yes."), ("a", "No."), ("a", "Why."), ("b", "A long answer."), ("c", "A longer answer.")]
+    items = [
+        {"case_id": case, "attempt": place, "prompt": case, "submission": words}
+        for place, (case, words) in enumerate(said, 1)
+    ]
+    dataset = factories.dataset(people.team, people.ed, items=items)
+    run = grade(
+        factories.run(people.team, people.ed, dataset=dataset, rubric_version=version),
+        InProcessJudge(lambda *_: "MET"),
+    )
+    queue = opened(people, run, Source())
+    label(queue, people.ann, 2, lambda item, name: "MET")
+    [_, short] = comparison.compare(run, [queue], viewer=people.bob).criteria
+    assert short.mean_value is not None
+    assert (short.mean_value.value, short.mean_value.n) == (pytest.approx(1 / 3), 3)
+    assert short.mean_value == results.result(run, viewer=people.bob).rates[1].rate
+
+
+def test_the_agreement_board_counts_items_and_not_their_criteria(
+    people: Cast, labelled: tuple[Run, ReviewQueue]
+) -> None:
+    board = agreement_board(labelled[1], viewer=people.bob)
+    assert board.overall is not None
+    assert {row.items for row in (board.overall, *board.criteria)} == {CASES * ATTEMPTS}

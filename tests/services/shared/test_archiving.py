@@ -44,6 +44,20 @@ def archive(people: Cast, row: archiving.Named) -> None:
     archiving.archive(row, by=people.ed, now=timezone.now())
 
 
+def test_nothing_is_started_over_a_dataset_archived_since_it_was_read(
+    people: Cast, dataset: Dataset, version: RubricVersion
+) -> None:
+    read_before = Dataset.objects.get(pk=dataset.pk)
+    archive(people, dataset)
+    with pytest.raises(Conflict, match="is archived"):
+        factories.run(people.team, people.ed, dataset=read_before, rubric_version=version)
+    read_before.archived_at = None
+    with pytest.raises(Conflict, match="is archived"):
+        factories.queue(
+            people.team, people.ed, dataset=read_before, rubric_version=version, raters=[people.ann]
+        )
+
+
 def test_each_kind_is_renamed_and_the_audit_log_says_from_what(
     people: Cast, dataset: Dataset, version: RubricVersion, run: Run
 ) -> None:

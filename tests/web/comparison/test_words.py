@@ -1,5 +1,6 @@
 """What Compare says in words of the bias of scores and of the estimate, on figures that are plain to see."""
 
+import numpy as np
 import pytest
 
 from rubricweb.engine.agreement import compare_scores
@@ -14,7 +15,27 @@ def test_a_bias_whose_interval_holds_0_could_be_chance() -> None:
     # Six of thirty items 0.3 lower, the others equal: fewer than ten differ, so one residual at each end is
     # added: (0.432 + 2) / 31 = 0.0785, half 2.0452 · √(0.0785 / 30) = 0.1046 about −0.06. It holds 0:
     # z = 1.95996 · 0.06 / 0.1046 = 1.124, p = 0.261. A paired t test alone would say p = 0.012.
-    assert said([0.2] * 6 + [0.5] * 24, [0.5] * 30) == "The bias could be chance: p = 0.261."
+    few = "The bias could be chance: it rests on too few items to tell."
+    assert said([0.2] * 6 + [0.5] * 24, [0.5] * 30) == few
+    # Six of six 0.3 higher, but for 0.01: t is 165, and the interval knows that these are six.
+    assert said([0.8, 0.8, 0.8, 0.8, 0.8, 0.79], [0.5] * 6) == few
+
+
+def test_a_bias_that_neither_claims_could_be_chance_with_its_p() -> None:
+    # Half of twelve 0.3 lower, half 0.2 higher: mean −0.05, (0.75 + 2) / 13 = 0.2115, half 2.201 ·
+    # √(0.2115 / 12) = 0.2922, z = 1.95996 · 0.05 / 0.2922 = 0.335.
+    assert said([0.2, 0.7] * 6, [0.5] * 12) == "The bias could be chance: p = 0.737."
+
+
+def test_a_later_look_asks_the_test_as_well_as_the_interval() -> None:
+    # Differences 0.1 ± 0.12 spread evenly over twelve items: t = 4.4 of 11 degrees, p = 0.001. The interval,
+    # stretched as if it were normal, would say p < 0.0001; the tenth look takes less than 0.05 / 110.
+    judged = (0.6 + 0.12 * np.linspace(-1, 1, 12)).tolist()
+    level = 0.05 / (10 * 11)
+    assert said(judged, [0.5] * 12, confidence=1 - level) == (
+        "The bias could be chance: p = 0.001, and at this look a claim takes less than 0.00045."
+    )
+    assert said(judged, [0.5] * 12) == "The bias is unlikely to be chance: p = 0.001."
 
 
 def test_a_bias_whose_interval_leaves_out_0_is_unlikely_to_be_chance() -> None:
@@ -27,11 +48,12 @@ def test_a_bias_whose_interval_leaves_out_0_is_unlikely_to_be_chance() -> None:
 
 def test_at_a_look_the_claim_holds_at_the_confidence_of_the_look() -> None:
     # Eleven of thirty items 0.3 lower, three higher: mean −0.08, s² = (14 · 0.09 − 30 · 0.0064) / 29 =
-    # 0.03683, half 0.0717, z = 2.188, p = 0.029: below 0.05, not below the 0.025 of a first look.
+    # 0.03683, half 0.0717, z = 2.188, p = 0.029; t = 0.08 / √(0.03683 / 30) = 2.283, p = 0.030: below 0.05,
+    # not below the 0.025 of a first look.
     judged, people = [0.2] * 11 + [0.8] * 3 + [0.5] * 16, [0.5] * 30
-    assert said(judged, people) == "The bias is unlikely to be chance: p = 0.029."
+    assert said(judged, people) == "The bias is unlikely to be chance: p = 0.030."
     assert said(judged, people, confidence=0.975) == (
-        "The bias could be chance: p = 0.029, and at this look a claim takes less than 0.025."
+        "The bias could be chance: p = 0.030, and at this look a claim takes less than 0.025."
     )
 
 

@@ -157,6 +157,53 @@ def test_what_was_typed_while_somebody_corrected_the_answer_is_kept(
     assert f"The item id:{item.pk} was retired in version 2" in text(refused)
     assert [typed in refused.content.decode() for typed in ("It is Paris.", "Which city?")] == [True, True]
     assert dataset.items.current().get(key="bad").submission == "Paris."
+    assert f'href="{at("item", people, item.pk)}" target="_blank"' in refused.content.decode()
+
+
+def redrawn(response: Any) -> dict[str, Any]:
+    """What the form holds that came back."""
+    form = response.context["form"]
+    return {name: form[name].value() or "" for name in form.fields}
+
+
+def test_words_that_were_corrected_meanwhile_are_shown_and_can_be_saved_over(
+    people: Cast, sign_in, dataset: Dataset
+) -> None:
+    case = dataset.items.get(key="bad").case
+    address = at("case_correct", people, case.pk)
+    ed, alice = sign_in(people.ed), sign_in(people.alice)
+    seen = opened(ed, address)
+    alice.post(address, seen | {"prompt": "Which city?", "reference": "Paris <b>"})
+    refused = ed.post(address, seen | {"reference": "Paris\r\nit is", "note": "why"})
+    assert "The words there are now Reference Paris &lt;b&gt; What you typed" in text(refused)
+    # What ed did not touch is not put back to what it was before alice.
+    sent = redrawn(refused)
+    assert sent == {"wording": "2", "prompt": "Which city?", "reference": "Paris\r\nit is", "note": "why"}
+    alice.post(address, opened(alice, address) | {"reference": ""})
+    again = ed.post(address, sent)
+    assert again.status_code == 422
+    assert "The words there are now Reference: none What you typed" in text(again)
+    done = ed.post(address, redrawn(again), follow=True)
+    assert "Corrected: version 4 of capital answers." in text(done)
+    last = case.texts.latest("number")
+    assert (last.prompt, last.reference) == ("Which city?", "Paris\nit is")
+
+
+def test_an_answer_whose_case_was_corrected_meanwhile_can_be_saved(
+    people: Cast, sign_in, dataset: Dataset
+) -> None:
+    item = dataset.items.get(key="bad")
+    address = at("item_correct", people, item.pk)
+    ed, alice = sign_in(people.ed), sign_in(people.alice)
+    seen = opened(ed, address)
+    of_case = at("case_correct", people, item.case_id)
+    alice.post(of_case, opened(alice, of_case) | {"prompt": "Which city?", "reference": "Paris"})
+    refused = ed.post(address, seen | {"submission": "It is Paris.", "prompt": "Where?"})
+    assert refused.status_code == 422
+    assert "The words there are now Prompt Which city? What you typed" in text(refused)
+    ed.post(address, redrawn(refused))
+    new = dataset.items.current().get(key="bad")
+    assert (new.submission, new.prompt, new.reference) == ("It is Paris.", "Where?", "Paris")
 
 
 def test_words_of_a_case_that_others_answer_by_now_are_not_dropped(people: Cast, sign_in) -> None:

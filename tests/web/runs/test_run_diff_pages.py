@@ -252,6 +252,19 @@ def test_two_versions_are_shown_by_case(people: Cast, sign_in, by_case) -> None:
     assert "mean of 1 and 2 answers" in page
 
 
+def test_cases_without_a_pair_of_two_runs_over_one_version_are_told_apart(people: Cast, sign_in) -> None:
+    world = versions(people, answer("v4", "c1", attempt=2, submission="v4 c1 again"))
+    ids = {item.submission: item.pk for item in world.answers("v4")}
+    baseline, run = (
+        world.run_over("v4", item_ids=[pk for words, pk in ids.items() if words != left_out])
+        for left_out in ("v4 c6", "v4 c2")
+    )
+    page = shown(sign_in(people.bob), at("run_diff", people, run.pk, baseline.pk))
+    assert re.search(r"Answered only by this run: 1, <[^>]*>c6<", page)
+    assert re.search(r"Answered only by the baseline: 1, <[^>]*>c2<", page)
+    assert "Answered only by assistant" not in page
+
+
 def test_both_answers_to_a_case_are_shown_with_the_words_that_differ(people: Cast, sign_in, by_case) -> None:
     world, run, baseline = by_case
     bob = sign_in(people.bob)

@@ -72,15 +72,16 @@ class Labelling:
     """What is known of labels beside their values; arrays are (N,), one place per item of the population.
 
     `cases` groups items that stand and fall together: each case enters once, with its mean, and is labelled
-    once all its items are. Where they enter one by one `case_count` is how many cases they answer, None for
-    as many as items: answers to a case may be all alike, so that the spread of cases shrinks with the cases
-    and not with the items. `drawn` says which items were drawn, labelled or not; without it the labelled
-    ones. `scale` is (lowest, highest) possible value, by default 0 … 1 widened to what was seen.
-    `rater_variance` (over R − 1) and `raters` are of each item's labels, NaN and 0 where there are none.
+    once all its items are. Items that enter one by one and are answers to the same cases are told by
+    `answered`, the case of each: every case weighs the same, its answers share the weight, and since they may
+    be all alike the spread of cases shrinks with the cases and not with the items. `drawn` says which items
+    were drawn, labelled or not; without it the labelled ones. `scale` is (lowest, highest) possible value, by
+    default 0 … 1 widened to what was seen. `rater_variance` (over R − 1) and `raters` are of each item's
+    labels, NaN and 0 where there are none.
     """
 
     cases: ArrayLike | None = None
-    case_count: int | None = None
+    answered: ArrayLike | None = None
     drawn: ArrayLike | None = None
     scale: tuple[float, float] | None = None
     rater_variance: ArrayLike | None = None
@@ -151,7 +152,8 @@ def estimate_people_mean(
 
 def _end(filled: PeopleMean, end: float | None) -> float | None:
     """An end of the interval; with nothing left to sample and no second raters, the mean itself."""
-    return filled.value if end is None and filled.method == "census" else end
+    is_exact = filled.method == "census" and filled.population == "these items"
+    return filled.value if end is None and is_exact else end
 
 
 def labels_needed(
@@ -192,11 +194,14 @@ def labels_needed(
 
 @dataclass(frozen=True)
 class _Data:
-    """One place per case: the judge `f`, people `y`, weights `w` = 1/π, and the ends of the scale."""
+    """One place per item that enters: the judge `f`, people `y`, the probability `pi`, the `share` of the
+    population it stands for (1 on average), and the ends of the scale.
+    """
 
     f: Floats
     y: Floats
-    w: Floats
+    pi: Floats
+    share: Floats
     drawn: Bools
     low: float
     high: float
@@ -226,10 +231,13 @@ class _Data:
             raise ValueError(f"inclusion[{bad[0]}] is {pi[bad[0]]}; right is a probability above 0, up to 1")
         seen = np.concatenate([f[~np.isnan(f)], y[~np.isnan(y)], [0.0, 1.0]])
         low, high = (float(seen.min()), float(seen.max())) if known.scale is None else known.scale
-        cases = int(groups.max(initial=-1)) + 1 if known.case_count is None else known.case_count
-        if not (0 < cases <= count or cases == count):
-            raise ValueError(f"case_count is {cases}; right is 1 to {count}, the number of items")
-        whole = cls(f, y, 1 / pi, chosen | ~np.isnan(y), low, high, spread, number, cases)
+        answered = np.arange(count) if known.answered is None else np.asarray(known.answered)
+        if len(answered) != count:
+            raise ValueError(f"answered must have one value per item: {count}; found {len(answered)}")
+        cases, case, answers = np.unique(answered, return_inverse=True, return_counts=True)
+        share = count / (len(cases) * answers[case]) if count else np.ones(0)
+        asked = chosen | ~np.isnan(y)
+        whole = cls(f, y, pi, share, asked, low, high, spread, number, len(cases))
         return whole if known.cases is None else whole._of_cases(groups)
 
     def _of_cases(self, groups: NDArray[np.int64]) -> _Data:
@@ -249,7 +257,9 @@ class _Data:
             self,
             f=judged,
             y=mean(self.y),
-            w=mean(self.w),
+            pi=1 / mean(1 / self.pi),
+            share=np.ones(len(sizes)),
+            cases=len(sizes),
             drawn=mean(self.drawn.astype(np.float64)) > 0,
             spread=variance / sizes**2,
             raters=np.where(np.isnan(variance), 0.0, 1.0),
@@ -263,6 +273,15 @@ class _Data:
         return np.asarray(~np.isnan(self.y))
 
     @property
+    def w(self) -> Floats:
+        """The weight of a label: what its item stands for, by 1/π."""
+        return self.share / self.pi
+
+    def mean(self, values: Floats) -> float:
+        """The mean of the population of values with a place for every item."""
+        return float((self.share * values).sum() / self.share.sum())
+
+    @property
     def is_binary(self) -> bool:
         values = np.concatenate([self.y[self.labelled], self.f[~np.isnan(self.f)]])
         return bool(np.isin(values, (0.0, 1.0)).all())
@@ -270,10 +289,10 @@ class _Data:
     @property
     def rater_error(self) -> float | None:
         """√(Σs²ᵢ/Rᵢ)/n over the labelled, None where one of them has no second rater."""
-        spread, raters = self.spread[self.labelled], self.raters[self.labelled]
+        spread, raters, share = (one[self.labelled] for one in (self.spread, self.raters, self.share))
         if not len(spread) or np.isnan(spread).any() or (raters < 1).any():
             return None
-        return float(np.sqrt((spread / raters).sum())) / len(spread)
+        return float(np.sqrt((share**2 * spread / raters).sum()) / share.sum())
 
 
 def _estimate(data: _Data, population: Population, binary: bool, confidence: float) -> PeopleMean:
@@ -323,7 +342,7 @@ def _binary(data: _Data, population: Population, confidence: float) -> PeopleMea
         stratum = answers == answer
         rate, low, high, guess = _stratum(data, stratum, confidence)
         rates[float(answer)] = rate
-        share = int(stratum.sum()) / total
+        share = data.mean(stratum.astype(np.float64))
         value += share * rate
         below.append(share * (rate - low))
         above.append(share * (high - rate))
@@ -336,8 +355,7 @@ def _binary(data: _Data, population: Population, confidence: float) -> PeopleMea
         above.append(cases_high - value)
         least, most = 0.0, 1.0
     else:
-        said = float(data.y[known].sum())
-        least, most = said / total, (said + total - n) / total
+        least, most = (data.mean(np.where(known, data.y, end)) for end in (0.0, 1.0))
         value = min(most, max(least, value))  # weights of unequal draws can carry it past what is known
     return PeopleMean(
         value=value,
@@ -365,7 +383,7 @@ def _stratum(data: _Data, stratum: Bools, confidence: float) -> tuple[float, flo
     if n < len(y) - _SAME:  # a spread told from few effective labels: Korn & Graubard (1998)
         tail = 0.5 + confidence / 2
         n *= (NormalDist().inv_cdf(tail) / t_quantile(tail, max(1.0, n - 1))) ** 2
-    left = float(_uncertain(data.w, stratum, known).sum() / (w**2).sum())  # 1 − n/N where π is one
+    left = float(_uncertain(data, stratum, known).sum() / (w**2).sum())  # 1 − n/N where π is one
     return rate, *(_wilson(rate, n / left, confidence) if left > 0 else (rate, rate)), guess
 
 
@@ -382,14 +400,19 @@ def _scores(data: _Data, population: Population, confidence: float) -> PeopleMea
     known, total = data.labelled, len(data.y)
     answered = ~np.isnan(data.f)
     # An item without an answer is as good as one answered by the mean: any fixed f is allowed.
-    filled = np.where(answered, data.f, data.f[answered].mean() if answered.any() else 0.0)
+    middle = float(np.average(data.f[answered], weights=data.share[answered])) if answered.any() else 0.0
+    filled = np.where(answered, data.f, middle)
     y, f, w = data.y[known], filled[known], data.w[known]
     n = len(y)
     lam = _lambda(y, f, w)
     residuals = y - (lam or 0.0) * f
-    value = (lam or 0.0) * float(filled.mean()) + float((w * residuals).sum() / w.sum())
+    value = (lam or 0.0) * data.mean(filled) + float((w * residuals).sum() / w.sum())
+    least, most = data.low, data.high
+    if population == "these items":
+        least, most = (data.mean(np.where(known, data.y, end)) for end in (data.low, data.high))
+    value = min(most, max(least, value))
     plain = PeopleMean(
-        value=min(data.high, max(data.low, value)),
+        value=value,
         low=None,
         high=None,
         n=n,
@@ -404,7 +427,7 @@ def _scores(data: _Data, population: Population, confidence: float) -> PeopleMea
     rest = _Spread.of(residuals, w, w, (y - f, y), data)
     cases = _Spread.of(y, w, w, (y,), data)
     variance, df = 0.0, rest.n - 2
-    uncertain = _uncertain(data.w, np.ones(total, np.bool_), known)
+    uncertain = _uncertain(data, np.ones(total, np.bool_), known)
     if uncertain.any():
         # What a label adds to the error is by (1 − π)w²: none, where everything of its kind is labelled.
         error = _Spread.of(residuals, w, uncertain, (y - f, y), data)
@@ -416,8 +439,8 @@ def _scores(data: _Data, population: Population, confidence: float) -> PeopleMea
     half = t_quantile(0.5 + confidence / 2, max(1.0, df)) * sqrt(variance)
     return replace(
         plain,
-        low=max(data.low, value - half),
-        high=min(data.high, value + half),
+        low=max(least, value - half),
+        high=min(most, value + half),
         residual_variance=rest.variance,
         case_variance=cases.variance,
     )
@@ -465,10 +488,10 @@ def _effective(w: Floats) -> float:
     return float(w.sum() ** 2 / (w**2).sum())
 
 
-def _uncertain(w: Floats, among: Bools, known: Bools) -> Floats:
+def _uncertain(data: _Data, among: Bools, known: Bools) -> Floats:
     """(known,): (1 − π)w², by which a label adds to the error of a weighted mean in a finite population.
 
     π is less what was drawn and never labelled, so that nothing is left in a census and nowhere else.
     """
-    response = int(known.sum()) / float((1 / w[among]).sum())
-    return np.asarray((1 - np.minimum(1, response / w[known])) * w[known] ** 2)
+    response = int(known.sum()) / float(data.pi[among].sum())
+    return np.asarray((1 - np.minimum(1, response * data.pi[known])) * data.w[known] ** 2)

@@ -43,9 +43,9 @@ def summarise_reports(
     good at, and it would lift the mean.
 
     `failed_items="include"` counts them with the score that the error policy of their grader gave them. A
-    report without a score (everything abstained) is in no mean. `cases` has the case of each report: several
-    answers to one are alike and count as one, their mean. Raises ValueError for an unknown policy and where
-    `cases` are not as many as the reports.
+    report without a score (everything abstained) is in no mean. `cases` has the case of each report, None or
+    "" for one of its own: several answers to one are alike and count as one, their mean. Raises ValueError
+    for an unknown policy and where `cases` are not as many as the reports.
 
     Worked: scores 1.0 with an error, 0.8 and 0.5: the mean is 0.65 over 2 of 3, or 0.767 when included.
     Scores 1, 1 and 0 of the cases a, a and b: 0.5 over 2 cases.
@@ -54,7 +54,10 @@ def summarise_reports(
         allowed = ", ".join(FAILED_ITEM_POLICIES)
         raise ValueError(f"unknown policy for failed items {failed_items!r}; allowed: {allowed}")
     everything = list(reports)
-    places = cluster_codes(range(len(everything)) if cases is None else cases)
+    named = [None] * len(everything) if cases is None else list(cases)
+    places = cluster_codes(
+        ("own", place) if one in (None, "") else ("case", one) for place, one in enumerate(named)
+    )
     if len(places) != len(everything):
         raise ValueError(f"{len(places)} cases for {len(everything)} reports; allowed: one each")
     is_counted = np.array([failed_items == "include" or not report.errors for report in everything], np.bool_)

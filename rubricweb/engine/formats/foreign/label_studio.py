@@ -46,6 +46,7 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
     """
     questions: dict[str, _Question] = {}
     translated = []
+    has_submission = any(_has_submission(child(record.data, "data")) for record in records)
     for record in records:
         labels: dict[str, dict[str, str]] = {}
         machines: list[str] = []
@@ -58,7 +59,9 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
                 continue
             labels[rater] = row
             machines += [rater] * is_machine
-        item = {"id": record.data.get("id")} | _columns(child(record.data, "data"))
+        item = {"id": record.data.get("id")} | _columns(
+            child(record.data, "data"), text_is_submission=not has_submission
+        )
         truth = labels.pop(GROUND_TRUTH, None)
         if truth:
             item["ground_truth"] = truth
@@ -73,14 +76,32 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
     return Translation(header, tuple(translated))
 
 
-def _columns(given: Mapping[Any, Any]) -> dict[str, Any]:
-    """The columns of ``data`` under names by which each is read as what it is."""
+def _has_submission(given: Mapping[Any, Any]) -> bool:
+    """Whether a column of ``data`` is called like a submission and holds a text to grade."""
+    return any(
+        plain_column(str(key)) in ALIASES["submission"] and _is_text_to_grade(value)
+        for key, value in given.items()
+    )
+
+
+def _is_text_to_grade(value: Any) -> bool:
+    if isinstance(value, dict) and set(value) <= {"thinking", "output"}:
+        value = value.get("output")
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _columns(given: Mapping[Any, Any], *, text_is_submission: bool) -> dict[str, Any]:
+    """The columns of ``data`` under names by which each is read as what it is.
+
+    The text is what is graded only where no task of the export has a submission: beside one it is a source.
+    """
+    moved = text_is_submission and "text" in given
+    taken = (*_SAID, "submission") if moved else _SAID
     data: dict[str, Any] = {}
     for key, value in given.items():
         column = str(key)
-        data[f"data_{column}" if plain_column(column) in _SAID else column] = value
-    named = (plain_column(column) for column, value in data.items() if value is not None)
-    if "text" in data and not any(name in ALIASES["submission"] for name in named):
+        data[f"data_{column}" if plain_column(column) in taken else column] = value
+    if moved:
         data["submission"] = data.pop("text")
     return data
 

@@ -22,9 +22,11 @@ _OUTPUT_KEYS = ("sampled", *(alias for alias in ALIASES["submission"]))
 
 
 def _is_sample(record: Mapping[str, Any]) -> bool:
-    if "input" not in record or "ideal" not in record or is_our_own(record):
+    if "input" not in record or "ideal" not in record:
         return False
-    return isinstance(record["ideal"], list) or not any(key in record for key in ALIASES["submission"])
+    if isinstance(record["ideal"], list):  # no file of ours has several references
+        return True
+    return not is_our_own(record) and not any(key in record for key in ALIASES["submission"])
 
 
 def _is_log(record: Mapping[str, Any]) -> bool:

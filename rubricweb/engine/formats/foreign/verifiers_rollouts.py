@@ -20,9 +20,11 @@ from rubricweb.engine.formats.records import PlacedRecord
 
 
 def _is_rollout(record: Mapping[str, Any]) -> bool:
-    if "prompt" not in record or "reward" not in record or is_our_own(record):
+    if "prompt" not in record or "reward" not in record:
         return False
-    return isinstance(record.get("completion"), list | str)
+    # A text is a submission of ours too; a list of messages is none, whatever stands beside it.
+    completion = record.get("completion")
+    return isinstance(completion, list) or (isinstance(completion, str) and not is_our_own(record))
 
 
 def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
 from rubricweb.engine.errors import Fault, FaultList, InvalidFile, join_place, nearest, shown
 from rubricweb.engine.formats.datasets.sources import open_source
-from rubricweb.engine.formats.formulas import restored
 from rubricweb.engine.formats.label_files import (
     FIELDS,
     MAX_KEYS,
@@ -31,6 +30,7 @@ from rubricweb.engine.formats.labels.answers import (
 )
 from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem
 from rubricweb.engine.formats.labels.recognition import KnownNames, recognised
+from rubricweb.engine.formats.labels.restoring import restored_choices, restored_rows
 from rubricweb.engine.formats.labels.rubrics import Rubrics
 from rubricweb.engine.formats.records import MAX_FILE_BYTES, PlacedRecord
 from rubricweb.engine.parsers.plain_text import unstorable
@@ -101,7 +101,7 @@ def read_label_table(
     choices = choices or LabelChoices()
     unread = FaultList()
     source = open_source(data, filename, max_bytes, unread, translated=False)
-    records = _restored(source.records) if source.format == "csv" else source.records
+    records = restored_rows(source.records) if source.format == "csv" else source.records
     first = list(itertools.islice(records, SAMPLE_ROWS))
     if not first:
         if not unread:
@@ -111,6 +111,8 @@ def read_label_table(
     criteria = [pair for one in rubrics.every for pair in one.by_name.items()]
     known = KnownNames.of(criteria, choices, items)
     columns = tuple(dict.fromkeys(str(key) for record in first for key in record.data))
+    if source.format == "csv":
+        choices = restored_choices(choices, columns)
     unclear = FaultList()
     sample = _sample(first, columns)
     examples = {column: values[0] for column, values in sample.items() if values}
@@ -121,12 +123,6 @@ def read_label_table(
     for record in itertools.chain(first, records):
         reader.take(record)
     return replace(reader.reading(columns, unread), fields=fields, examples=examples)
-
-
-def _restored(records: Iterable[PlacedRecord]) -> Iterator[PlacedRecord]:
-    for row in records:
-        cells = {restored(key): restored(cell) if cell[0] == "'" else cell for key, cell in row.data.items()}
-        yield PlacedRecord(row.place, cells)
 
 
 def _sample(first: list[PlacedRecord], columns: tuple[str, ...]) -> dict[str, list[str]]:

@@ -231,13 +231,15 @@ def run_diff(
     )
     confidence = simultaneous(len(partners.pairs))
     scores = compare_runs(changes.baseline.scores, changes.run.scores)
+    # Votes are of single answers: several to a case change more often than any one of them.
+    repeats = paired.run.repeats_units or paired.baseline.repeats_units
     parts = _contributions(now, before, partners, worth, changes, confidence)
     criteria = criterion_changes(
         partners,
         now.by_unit(partners.of_run, len(paired)),
         before.by_unit(partners.of_baseline, len(paired)),
         contributions=parts,
-        noise=noise(run, baseline, partners, worth, hidden, confidence),
+        noise={} if repeats else noise(run, baseline, partners, worth, hidden, confidence),
         confidence=confidence,
     )
     return RunDiff(

@@ -9,9 +9,9 @@ from django.db.models import Case, QuerySet, TextField, Value, When
 
 from rubricweb.engine.agreement.scores.pairing import Unit, paired_units, unit_means
 from rubricweb.errors import Invalid
-from rubricweb.models import Item, Run, RunItem, SystemVersion
+from rubricweb.models import Run, RunItem, SystemVersion
 from rubricweb.selectors.runs.diff.answers import CriterionAnswersOfRun
-from rubricweb.selectors.shared.cases import case_numbers
+from rubricweb.selectors.shared.cases import case_numbers, has_repeated_cases
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints, columns, floats, ints, present
 
 
@@ -117,6 +117,11 @@ class SideItems:
         failures = np.bincount(places[said.failed], minlength=units) > 0
         return CriterionAnswersOfRun(labels, values, failures & np.isnan(labels), said.errors)
 
+    @property
+    def repeats_units(self) -> bool:
+        """Whether a unit has several items: attempts at a case."""
+        return len(np.unique(self.units)) < len(self.units)
+
     @cached_property
     def _by_unit(self) -> tuple[Ints, Ints]:
         order = np.argsort(self.units, kind="stable")
@@ -154,7 +159,7 @@ def paired_runs(run: Run, baseline: Run, hidden: set[int], *, field: str) -> Pai
     attempts of one.
     """
     both = run, baseline
-    if _have_other_versions(run, baseline) or _have_attempts(run, baseline):
+    if _have_other_versions(run, baseline) or _repeat_cases(run, baseline):
         sides, keys = _by_case(both, field)
         return _paired("case", (run.system, baseline.system), sides, keys, hidden)
     sides = [_read(one, field) for one in both]
@@ -173,23 +178,19 @@ def _have_other_versions(run: Run, baseline: Run) -> bool:
     return None not in versions and len(versions) == 2
 
 
-def _have_attempts(run: Run, baseline: Run) -> bool:
-    """Whether both are over one system version that has answered a case of the dataset several times.
+def _repeat_cases(run: Run, baseline: Run) -> bool:
+    """Whether either has several answers to a case, and both are about the same system versions.
 
-    Runs that name none are over everything, which may be the answers of one all the same.
+    Of other versions the answers to one case are no attempts of each other, and are not averaged.
     """
-    version = run.system_version_id
-    if version != baseline.system_version_id:
+    if not (has_repeated_cases(run) or has_repeated_cases(baseline)):
         return False
-    answered = Item.objects.filter(dataset=run.dataset_id, attempt__gt=1)
-    if version is not None:
-        return answered.filter(system_version=version).exists()
-    return answered.exists() and len({*_versions_of(run), *_versions_of(baseline)}) == 1
+    return _versions_of(run) == _versions_of(baseline)
 
 
 def paired_by(run: Run, baseline: Run) -> Unit:
     """What `paired_runs` pairs the two by, without reading their items. Five queries at most."""
-    if _have_other_versions(run, baseline) or _have_attempts(run, baseline):
+    if _have_other_versions(run, baseline) or _repeat_cases(run, baseline):
         return "case"
     items, others = (RunItem.objects.filter(run=one).order_by() for one in (run, baseline))
     if items.filter(item__in=others.values("item")).exists():
@@ -262,15 +263,15 @@ def _side(item_ids: Ints, cases: Ints, read: list[Any]) -> SideItems:
 
 
 def _versions_of(run: Run) -> list[SystemVersion]:
-    """Every system version with an answer among the items of the run."""
+    """Every system version with an answer among the items of the run, which names the one it is over."""
+    if run.system_version is not None:
+        return [run.system_version]
     found = SystemVersion.objects.filter(items__run_items__run=run).order_by("pk").distinct()
     return list(found.select_related("system"))
 
 
 def _system_of(run: Run) -> str:
     """The system version whose answers the run judges. Raises Invalid where there are several."""
-    if run.system_version_id is not None:
-        return run.system
     names = [str(version) for version in _versions_of(run)]
     if len(names) > 1:
         raise Invalid(

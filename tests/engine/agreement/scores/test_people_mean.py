@@ -9,6 +9,7 @@ from rubricweb.engine.agreement.distributions import t_quantile
 
 JUDGED = [1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0]
 NOBODY = float("nan")
+TEN_CASES = Labelling(answered=np.arange(40) % 10)
 PEOPLE = [1, 1, 0, 0] + [NOBODY] * 8
 
 
@@ -118,11 +119,11 @@ def test_items_of_one_case_count_once():
 
 
 def test_answers_to_the_same_cases_leave_the_spread_of_the_cases():
-    """40 scores from 0 to 1, every other one labelled: alone, or as the answers to ten cases."""
+    """40 scores from 0 to 1, every other one labelled: alone, or as four answers to each of ten cases."""
     judged = np.tile(np.linspace(0, 1, 10), 4)
     people = np.where(np.arange(40) % 2 == 0, judged, NOBODY)
     alone = estimate_people_mean(judged, people, np.full(40, 0.5))
-    found = estimate_people_mean(judged, people, np.full(40, 0.5), Labelling(case_count=10))
+    found = estimate_people_mean(judged, people, np.full(40, 0.5), TEN_CASES)
     assert (alone.cases, found.cases, found.value) == (40, 10, alone.value)
     # V gains s²ᵧ (1/10 − 1/40); t of 18 degrees becomes t of 9.
     assert alone.case_variance is not None
@@ -132,27 +133,57 @@ def test_answers_to_the_same_cases_leave_the_spread_of_the_cases():
     # Of these very items the cases tell nothing.
     these = {"population": "these items"}
     assert replace(
-        estimate_people_mean(judged, people, np.full(40, 0.5), Labelling(case_count=10), **these), cases=40
+        estimate_people_mean(judged, people, np.full(40, 0.5), TEN_CASES, **these), cases=40
     ) == estimate_people_mean(judged, people, np.full(40, 0.5), **these)
-    with pytest.raises(ValueError, match="case_count is 41; right is 1 to 40"):
-        estimate_people_mean(judged, people, np.full(40, 0.5), Labelling(case_count=41))
+    with pytest.raises(ValueError, match="answered must have one value per item: 40; found 2"):
+        estimate_people_mean(judged, people, np.full(40, 0.5), Labelling(answered=["a", "b"]))
+
+
+def test_every_case_weighs_the_same_however_many_answers_it_has():
+    judged, people = [1, 1, 1, 0], [1.0, 1.0, 0.5, 0.25]
+    # (1 + 1 + 0.5)/3 = 0.8333 of the case a and 0.25 of b.
+    found = estimate_people_mean(judged, people, [1.0] * 4, Labelling(answered=["a", "a", "a", "b"]))
+    assert (found.value, found.cases) == (pytest.approx((2.5 / 3 + 0.25) / 2), 2)
+    verdicts = estimate_people_mean(judged, [1, 1, 0, 0], [1.0] * 4, Labelling(answered=["a", "a", "a", "b"]))
+    assert verdicts.value == pytest.approx(1 / 3)
+
+
+def test_a_mean_of_scores_is_within_what_the_known_labels_allow():
+    """Nine of ten are labelled and sum to 4.2: with the last at 0 or 1 the mean is 0.42 or 0.52."""
+    people = [0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.9, 1.0, NOBODY]
+    judged = [1.0, 0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.1, 0.0, 0.0]
+    found = estimate_people_mean(judged, people, [1.0] * 10, population="these items")
+    assert found.low == pytest.approx(0.42)
+    assert found.value >= found.low
+    assert found.high <= 0.52 + 1e-12
+
+
+def test_extremes_of_cases_like_these_have_no_interval_where_two_items_have_none():
+    asked = Labelling(drawn=[True, True])
+    found = estimate_people_mean([NOBODY] * 2, [0.5, NOBODY], [1.0, 1.0], asked)
+    assert (found.missing, found.worst, found.best) == (1, None, None)
+    these = estimate_people_mean([NOBODY] * 2, [0.5, NOBODY], [1.0, 1.0], asked, population="these items")
+    assert (these.worst, these.best) == (0.25, 0.75)
 
 
 @pytest.mark.parametrize("binary", [False, True])
-def test_the_interval_of_cases_like_these_holds_over_attempts(binary: bool):
-    """600 draws of 40 cases with five attempts each, alike; 120 items are labelled. Without the number of
-    cases, as if 200 had been drawn, 95 % intervals hold the true ½ in two of three draws.
+@pytest.mark.parametrize("answers", [[5] * 40, [16] * 10 + [1] * 40], ids=["five each", "unequal"])
+def test_the_interval_of_cases_like_these_holds_over_attempts(binary: bool, answers: list[int]):
+    """600 draws of cases with many attempts, alike; six of ten items are labelled. Taken for as many cases,
+    200 items give 95 % intervals that hold the true ½ in three of four draws at most.
     """
-    draw, held, without, cases = np.random.default_rng(3), 0, 0, np.repeat(np.arange(40), 5)
+    draw, held, without = np.random.default_rng(3), 0, 0
+    cases = np.repeat(np.arange(len(answers)), answers)
     for _ in range(600):
-        mean = np.clip(0.5 + draw.normal(0, 0.2, 40)[cases] + draw.normal(0, 0.05, 200), 0, 1)
-        truth = (draw.beta(0.3, 0.3, 40)[cases] > 0.5).astype(float) if binary else mean
+        spread = draw.normal(0, 0.2, len(answers))
+        mean = np.clip(0.5 + spread[cases] + draw.normal(0, 0.05, 200), 0, 1)
+        truth = (draw.beta(0.3, 0.3, len(answers))[cases] > 0.5).astype(float) if binary else mean
         judged = np.where(draw.random(200) < 0.9, truth, 1 - truth)
         people = np.full(200, NOBODY)
         asked = draw.choice(200, 120, replace=False)
         people[asked] = truth[asked]
         inclusion = np.full(200, 0.6)
-        found = estimate_people_mean(judged, people, inclusion, Labelling(case_count=40))
+        found = estimate_people_mean(judged, people, inclusion, Labelling(answered=cases))
         alone = estimate_people_mean(judged, people, inclusion)
         held += found.low <= 0.5 <= found.high
         without += alone.low <= 0.5 <= alone.high

@@ -60,10 +60,28 @@ def test_a_record_with_a_rubric_labels_or_a_case_is_our_own():
     assert (item.rubric.names, item.ground_truth, item.labels) == (("polite",), ("MET",), {"ann": ("UNMET",)})
     (item,) = read([rollout | {"case_id": "c", "system": "bot@v1"}], "x.jsonl").items
     assert (item.case_id, item.system, item.metadata) == ("c", "bot@v1", {"reward": 1.0})
-    sample = {"input": "q", "ideal": ["a", "b"], "completion": "a"}
-    assert faults([sample | rubric], "x.jsonl") == [("line 1: ideal", "a list")]
+    (item,) = read([{"input": "q", "ideal": "b", "completion": "a"} | rubric], "x.jsonl").items
+    assert (item.rubric.names, item.reference) == (("polite",), "b")
     # Of these names a text or a list says nothing of our own.
     assert read([rollout | {"ground_truth": "a", "labels": ["x"]}]).recognised == "verifiers rollouts"
+
+
+@pytest.mark.parametrize(
+    "extra", [{"rubric": [{"x": 1}]}, {"case_id": 7}, {"ground_truth": ["4"]}, {"labels": {"a": 1}}]
+)
+def test_messages_and_lists_of_references_are_never_our_own(extra):
+    file = read([samples.VERIFIERS[0] | extra], "x.jsonl")
+    (item,) = file.items
+    assert (file.recognised, item.submission, item.case_id) == ("verifiers rollouts", "4", "")
+    assert extra.items() <= item.metadata.items()
+    file = read([{"input": "2+2?", "ideal": ["4", "four"], "completion": "It is 4."} | extra], "x.jsonl")
+    (item,) = file.items
+    assert (file.recognised, item.submission, item.reference) == (
+        "OpenAI evals samples",
+        "It is 4.",
+        "4\nfour",
+    )
+    assert item.metadata == extra
 
 
 # ── Inspect ──────────────────────────────────────────────────────────────────────────────────────
@@ -267,62 +285,6 @@ def test_promptfoo_configurations_without_outputs_say_what_to_bring():
     assert faults({"prompts": ["p"], "tests": "file://tests.csv"})[0][0] == "tests"
 
 
-# ── Label Studio ─────────────────────────────────────────────────────────────────────────────────
-
-
-def test_label_studio_annotations_are_raters_labels():
-    file = read(samples.LABEL_STUDIO)
-    assert [(criterion.name, criterion.kind, criterion.weight) for criterion in file.rubric.criteria] == [
-        ("grounded", "binary", 1.0),
-        ("tone", "choice", 0.0),
-        ("stars", "choice", 0.0),
-    ]
-    assert [option.label for option in file.rubric.criteria[1].options] == ["Friendly", "Rude"]
-    assert [option.value for option in file.rubric.criteria[2].options] == [0.0, 0.25, 0.5, 0.75, 1.0]
-    first, second = file.items
-    assert (first.id, first.submission, first.prompt) == ("11", "Paris.", "Capital?")
-    assert first.labels == {
-        "ann@example.org": ("MET", "Friendly", "4"),
-        "annotator 7": ("UNMET", "Rude", None),
-        "model v2": ("MET", None, None),
-    }
-    assert second.ground_truth == ("CANNOT_ASSESS", None, None)
-    assert second.labels == {}
-
-
-def one_task(**data):
-    result = [{"from_name": "polite", "type": "choices", "value": {"choices": ["MET"]}}]
-    (item,) = read([{"id": 1, "data": data, "annotations": [{"completed_by": 3, "result": result}]}]).items
-    return item
-
-
-def test_the_text_is_the_submission_only_where_no_other_field_is_called_like_one():
-    item = one_task(text="An article.", Response="Its summary.")
-    assert (item.submission, item.metadata) == ("Its summary.", {"text": "An article."})
-    assert one_task(text="An article.", output=None).submission == "An article."
-
-
-@pytest.mark.parametrize(
-    ("result", "place"),
-    [
-        ({"type": "choices", "value": {"choices": ["a", "b"]}}, "value.choices"),
-        ({"type": "choices", "value": {"choices": [5]}}, "value.choices"),
-        ({"type": "rating", "value": {"rating": 0}}, "value.rating"),
-    ],
-)
-def test_answers_that_are_no_single_label_are_refused(result, place):
-    task = {"id": 1, "data": {"text": "s"}, "annotations": [{"result": [{"from_name": "q"} | result]}]}
-    assert [found for found, _ in faults([task])] == [f"items[0].annotations[0].result[0].{place}"]
-
-
-def test_one_choice_alone_makes_no_scale():
-    task = {
-        "data": {"text": "s"},
-        "annotations": [{"result": [{"from_name": "q", "type": "choices", "value": {"choices": ["Good"]}}]}],
-    }
-    assert faults([task])[0] == ("annotations.q", 'only one choice (the text "Good") (Label Studio export)')
-
-
 # ── verifiers and OpenAI evals ───────────────────────────────────────────────────────────────────
 
 
@@ -383,9 +345,6 @@ def test_data_never_gives_way_to_what_was_said_about_it():
     task = samples.LABEL_STUDIO[0] | {"data": {"text": "s", "labels": ["x"], "ground_truth": "y"}}
     (item,) = read([task, samples.LABEL_STUDIO[1]]).items[:1]
     assert item.metadata == {"data_labels": ["x"], "data_ground_truth": "y"}
-    item = one_task(**{"text": "s", "Labels": "x", "Ground Truth": "y", "label-reasons": {"ann": "z"}})
-    assert item.labels == {"annotator 3": ("MET",)}
-    assert sorted(item.metadata) == ["data_Ground Truth", "data_Labels", "data_label-reasons"]
     rollout = samples.VERIFIERS[0] | {"group": "mine", "submission": "other", "id": "mine"}
     (item,) = read([rollout], "x.jsonl").items
     assert (item.submission, item.group, item.metadata["submission"]) == ("4", "3", "other")

@@ -183,6 +183,28 @@ def test_formulas_are_what_they_were_and_nul_is_refused() -> None:
     assert len(long.labels) == 1
 
 
+def test_columns_are_chosen_by_their_names_as_shown_or_as_the_file_writes_them() -> None:
+    text = "id,rater,'=sum ok,''=b\nr1,ann,yes,no\n"
+    assert read(text).columns == ("id", "rater", "=sum ok", "'=b")
+    for name in ("=sum ok", "'=sum ok"):
+        assert labels(read(text, columns={"polite": name})) == [("r1", "polite", "ann", "MET")]
+    for name in ("'=b", "''=b"):
+        assert labels(read(text, columns={"rude": name})) == [("r1", "rude", "ann", "UNMET")]
+    only = "id,aspect,'=sum ok,other\nr1,polite,yes,no\n"
+    for name in ("=sum ok", "'=sum ok"):
+        assert labels(read(only, unread={name})) == [("r1", "polite", "ratings", "UNMET")]
+    (fault,) = read(text, columns={"polite": "'=no"}).refused
+    assert fault.found == 'the column "\'=no"'
+
+
+@pytest.mark.parametrize("rows", ["r1,yes,no\n", "r1,yes,\nr2,,no\n"])
+def test_two_columns_that_have_one_name_restored_are_refused_by_both(rows: str) -> None:
+    with pytest.raises(InvalidFile) as refused:
+        read(f"id,=x,'=x\n{rows}")
+    (fault,) = refused.value.faults
+    assert fault.found == """the columns "'=x" and '=x'"""
+
+
 WITH_IDS = Rubric.from_dict(
     [
         # Renamed since the file was written; what has the name of the first by now is another criterion.

@@ -116,9 +116,17 @@ def test_runs_that_share_items_are_paired_by_item(people: Cast, world: Versions)
     assert found.counts["unpaired"] == 5  # the answers of v3
 
 
-@pytest.mark.parametrize("system", [{"system": "assistant@v9"}, {}], ids=["named", "unnamed"])
-def test_two_runs_over_attempts_of_one_version_count_cases(people: Cast, system: dict[str, str]) -> None:
-    """12 cases of three attempts each. One judge finds the first six right, the other two more."""
+@pytest.mark.parametrize(
+    ("system", "one_is_imported"),
+    [({"system": "assistant@v9"}, False), ({"system": "assistant@v9"}, True), ({}, False)],
+    ids=["named", "imported", "unnamed"],
+)
+def test_two_runs_over_attempts_of_one_version_count_cases(
+    people: Cast, system: dict[str, str], one_is_imported: bool
+) -> None:
+    """12 cases of three attempts each. One judge finds the first six right, the other two more. A run that
+    was imported does not say which version it is over.
+    """
     version = factories.version(people.team, people.ed, criteria=[FACT])
     items = [
         {
@@ -142,6 +150,9 @@ def test_two_runs_over_attempts_of_one_version_count_cases(people: Cast, system:
         )
 
     baseline, run = said_by(6), said_by(8)
+    if one_is_imported:
+        Run.objects.filter(pk=baseline.pk).update(system_version=None)
+        baseline = access_run(people.team, baseline.pk)
     found = run_diff(run, baseline, viewer=people.ed)
     assert (found.paired_by, found.scores.n, found.scores.difference.value) == (
         "case",

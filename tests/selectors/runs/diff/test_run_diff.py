@@ -491,6 +491,6 @@ def test_the_summary_takes_as_many_queries_however_many_items(
     dataset = factories.dataset(people.team, people.ed, items=many)
     runs = [graded(people, dataset, version, table) for table in (BEFORE, AFTER)]
     after, before = (access_run(people.team, run.pk) for run in reversed(runs))
-    # Hidden items, attempts, items of each run, criteria, answers of each run; the team came with the runs.
-    with django_assert_num_queries(7):
+    # Hidden items, items of each run, criteria, answers of each run; the team came with the runs.
+    with django_assert_num_queries(6):
         assert run_diff(after, before, viewer=people.bob).scores.n == items

@@ -1,0 +1,101 @@
+"""Label Studio's export: its annotations are labels, one column of its data is what is graded."""
+
+import pytest
+
+from tests.engine.formats.foreign import samples
+from tests.engine.formats.foreign.test_foreign_files import faults, in_part, read
+
+
+def test_label_studio_annotations_are_raters_labels():
+    file = read(samples.LABEL_STUDIO)
+    assert [(criterion.name, criterion.kind, criterion.weight) for criterion in file.rubric.criteria] == [
+        ("grounded", "binary", 1.0),
+        ("tone", "choice", 0.0),
+        ("stars", "choice", 0.0),
+    ]
+    assert [option.label for option in file.rubric.criteria[1].options] == ["Friendly", "Rude"]
+    assert [option.value for option in file.rubric.criteria[2].options] == [0.0, 0.25, 0.5, 0.75, 1.0]
+    first, second = file.items
+    assert (first.id, first.submission, first.prompt) == ("11", "Paris.", "Capital?")
+    assert first.labels == {
+        "ann@example.org": ("MET", "Friendly", "4"),
+        "annotator 7": ("UNMET", "Rude", None),
+        "model v2": ("MET", None, None),
+    }
+    assert second.ground_truth == ("CANNOT_ASSESS", None, None)
+    assert second.labels == {}
+
+
+def task(id=1, **data):
+    result = [{"from_name": "polite", "type": "choices", "value": {"choices": ["MET"]}}]
+    return {"id": id, "data": data, "annotations": [{"completed_by": 3, "result": result}]}
+
+
+def one_task(**data):
+    (item,) = read([task(**data)]).items
+    return item
+
+
+def test_the_text_is_the_submission_only_where_no_other_field_is_called_like_one():
+    item = one_task(text="An article.", Response="Its summary.")
+    assert (item.submission, item.metadata) == ("Its summary.", {"text": "An article."})
+    assert one_task(text="An article.", output=None).submission == "An article."
+    item = one_task(text="An article.", submission={"thinking": "Hm.", "output": "Its summary."})
+    assert (item.submission, item.thinking) == ("Its summary.", "Hm.")
+
+
+@pytest.mark.parametrize(
+    ("extra", "metadata"),
+    [
+        ({"output": ""}, {"output": ""}),
+        ({"output": " \n"}, {"output": " \n"}),
+        ({"answer": 3}, {"answer": 3}),
+        ({"response": ["a"]}, {"response": ["a"]}),
+        ({"submission": 3}, {"data_submission": 3}),
+        ({"Submission": None}, {}),
+    ],
+)
+def test_what_is_no_text_to_grade_leaves_the_text_as_the_submission(extra, metadata):
+    item = one_task(**extra, text="T")
+    assert (item.submission, item.metadata) == ("T", metadata)
+
+
+def test_the_text_is_the_submission_of_every_task_of_an_export_or_of_none():
+    export = [task(1, response="a", text="T"), task(2, response=None, text="t2"), task(3, text="t3")]
+    missing = "nothing (Label Studio export)"
+    assert faults(export) == [("items[1].response", missing), ("items[2].submission", missing)]
+    assert in_part(export) == (
+        [("1", "polite", "annotator 3", "MET", "")],
+        [("items[1].response", "nothing"), ("items[2].submission", "nothing")],
+    )
+    # Whichever task comes first.
+    assert faults(export[::-1])[0] == ("items[0].submission", missing)
+    alone = read([task(1, response="", text="T"), task(2, response=None, text="t2")]).items
+    assert [item.submission for item in alone] == ["T", "t2"]
+
+
+@pytest.mark.parametrize(
+    ("result", "place"),
+    [
+        ({"type": "choices", "value": {"choices": ["a", "b"]}}, "value.choices"),
+        ({"type": "choices", "value": {"choices": [5]}}, "value.choices"),
+        ({"type": "rating", "value": {"rating": 0}}, "value.rating"),
+    ],
+)
+def test_answers_that_are_no_single_label_are_refused(result, place):
+    task = {"id": 1, "data": {"text": "s"}, "annotations": [{"result": [{"from_name": "q"} | result]}]}
+    assert [found for found, _ in faults([task])] == [f"items[0].annotations[0].result[0].{place}"]
+
+
+def test_one_choice_alone_makes_no_scale():
+    task = {
+        "data": {"text": "s"},
+        "annotations": [{"result": [{"from_name": "q", "type": "choices", "value": {"choices": ["Good"]}}]}],
+    }
+    assert faults([task])[0] == ("annotations.q", 'only one choice (the text "Good") (Label Studio export)')
+
+
+def test_columns_called_like_what_annotators_said_are_renamed():
+    item = one_task(**{"text": "s", "Labels": "x", "Ground Truth": "y", "label-reasons": {"ann": "z"}})
+    assert item.labels == {"annotator 3": ("MET",)}
+    assert sorted(item.metadata) == ["data_Ground Truth", "data_Labels", "data_label-reasons"]
