@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+import math
 import random
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -49,6 +50,7 @@ MENDED_BY_PEOPLE = frozenset({401, 402, 403})
 _BREAKS_OFF_IN = (ValueError, AttributeError, TypeError, LookupError, RecursionError)
 _UNREADABLE = "what the endpoint answers cannot be read: perhaps it has no batch interface"
 _MARK = "rubricweb"
+_FORM = "rubricweb_form"
 
 
 class BatchError(Exception):
@@ -64,13 +66,17 @@ class BatchError(Exception):
 
 @dataclass(frozen=True)
 class BatchState:
-    """How far a batch is: `state` in the provider's words, `error` why it failed as a whole, else ""."""
+    """How far a batch is: `state` in the provider's words, `error` why it failed as a whole, else "".
+
+    `form` is what was left out of its questions; None where the provider does not repeat what it was told.
+    """
 
     id: str
     state: str
     output_file_id: str | None
     error_file_id: str | None
     error: str = ""
+    form: EndpointCapabilities | None = None
 
     @property
     def is_over(self) -> bool:
@@ -101,8 +107,9 @@ def line_of(
     return json.dumps(line, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 
-async def submit(config: JudgeConfig, lines: bytes, mark: str) -> BatchState:
-    """Uploads the file and opens a batch over it. `mark` is what `find_submitted` finds it by.
+async def submit(config: JudgeConfig, lines: bytes, mark: str, form: EndpointCapabilities) -> BatchState:
+    """Uploads the file and opens a batch over it. `mark` is what `find_submitted` finds it by. `form`, that
+    of its lines, goes with it: when the answers come, more may be known than when it was asked.
 
     A batch is opened by one request and no second: one whose answer is lost may have been taken, and would be
     paid twice. Raises BatchError, `again` where it may have been opened: `find_submitted` knows.
@@ -114,7 +121,7 @@ async def submit(config: JudgeConfig, lines: bytes, mark: str) -> BatchState:
             input_file_id=file.id,
             endpoint="/v1/chat/completions",
             completion_window="24h",
-            metadata={_MARK: mark},
+            metadata={_MARK: mark, _FORM: json.dumps(form.dump())},
         )
         return _state(batch, config.secrets)
 
@@ -209,34 +216,37 @@ def unread(config: JudgeConfig, question: Question, why: str) -> Reply:
 
 
 class Replayed(NamedTuple):
-    """The reply to a question of a batch, and what the endpoint told by it that it refuses."""
+    """The reply to a question of a batch, and what the endpoint told by it: what it refuses, which rung it
+    answers on. `floor` is where to ask next, and nothing may be answered there either.
+    """
 
     reply: Reply
-    refused: EndpointCapabilities
+    learned: EndpointCapabilities
 
 
 async def replayed(
     questions: Mapping[str, tuple[JudgeConfig, Question]],
     answered: Mapping[str, HttpAnswer],
-    capabilities: EndpointCapabilities,
+    form: EndpointCapabilities,
 ) -> AsyncIterator[Replayed]:
     """The reply to every question that was answered, as if it had been asked live, at the price of a batch.
 
-    A failure that asking again may mend (`JudgeError.retryable`) was paid for like any other. So does a
-    question fail whose parameter or reply format was refused: it can be asked in another form.
+    `form` is what the batch was handed in with. A failure that asking again may mend (`JudgeError.retryable`)
+    was paid for like any other. So does a question fail whose parameter or reply format was refused: it can
+    be asked in another form.
     """
     for custom_id, (config, question) in questions.items():
         if custom_id not in answered:
             continue
         recorded = _RecordedEndpoint(answered[custom_id])
         # Each as it was asked: what the answer before it taught was in this request all the same.
-        found = EndpointCapabilities(floor=capabilities.floor)
+        found = replace(form, proven=set(), without=set(form.without), recheck_at=math.inf)
         limiter = FixedLimiter(1, config.model)
         asked = AttemptContext(recorded, found, limiter, Cancellation(0.0), random.random)
         reply = replace(await Attempts(asked, _once(config), question).run(), latency_seconds=0.0)
         if recorded.refuses_the_form and not is_prose(question.prompt):
             found.floor = RUNGS.index(reply.rung)
-        yield Replayed(reply, found)
+        yield Replayed(reply, found.beyond(form))
 
 
 @functools.lru_cache(maxsize=256)
@@ -276,13 +286,14 @@ def _state(batch: Batch, secrets: Sequence[str]) -> BatchState:
         quoted_without(secrets, f"{getattr(fault, 'code', '')}: {getattr(fault, 'message', '')}")
         for fault in (faults[:3] if isinstance(faults, list) else ())
     )
-    output, errors = batch.output_file_id, batch.error_file_id
+    output, errors, told = batch.output_file_id, batch.error_file_id, batch.metadata
     return BatchState(
         id=batch.id,
         state=batch.status,
         output_file_id=output if _is_word(output) else None,
         error_file_id=errors if _is_word(errors) else None,
         error=said[:400],
+        form=EndpointCapabilities.parse(told.get(_FORM)) if isinstance(told, dict) else None,
     )
 
 

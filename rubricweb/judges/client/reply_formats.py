@@ -132,14 +132,25 @@ class EndpointCapabilities:
             self.revision += 1
         return refused
 
-    def given_up(self, since: EndpointCapabilities) -> list[str]:
-        """What requests leave out by what was learned since then, in words."""
-        names = sorted(self.without - since.without)
-        if self.completion_tokens_name and not since.completion_tokens_name:
+    def given_up(self) -> list[str]:
+        """What requests leave out because of this, in words."""
+        names = sorted(self.without)
+        if self.completion_tokens_name:
             names.append("max_tokens")
-        if self.floor > since.floor:
+        if self.floor:
             names.append(f"a reply format above {RUNGS[self.floor]}")
         return names
+
+    def beyond(self, asked: EndpointCapabilities) -> EndpointCapabilities:
+        """What of this is refused though a request in the form `asked` still had it, and the rungs that were
+        answered.
+        """
+        return EndpointCapabilities(
+            floor=self.floor if self.floor > asked.floor else 0,
+            proven=set(self.proven),
+            without=self.without - asked.without,
+            completion_tokens_name=self.completion_tokens_name and not asked.completion_tokens_name,
+        )
 
     def joined(self, other: EndpointCapabilities) -> EndpointCapabilities:
         """What two processes learned for good about the same endpoint and model."""
@@ -173,6 +184,15 @@ class EndpointCapabilities:
             without=without & set(OPTIONAL_PARAMETERS),
             completion_tokens_name=dumped.get("completion_tokens_name") is True,
         )
+
+    @classmethod
+    def parse(cls, text: object) -> EndpointCapabilities | None:
+        """What `dump` gave, written as JSON; None for anything else, whoever it came from."""
+        try:
+            dumped = json.loads(text) if isinstance(text, str) else None
+        except (ValueError, RecursionError):
+            return None
+        return cls.load(dumped) if isinstance(dumped, dict) else None
 
 
 def concerns_format(body: object) -> bool:

@@ -49,8 +49,8 @@ FLUSH_SECONDS = 0.1
 MOST_RUNS = 24
 # How long calls in flight have when the worker is told to stop.
 SHUTDOWN_SECONDS = 5.0
-FIRST_ANSWER_SECONDS = 30.0
-"""A run that has waited so long for its first answer asks a slow endpoint."""
+JOINED_LATELY_SECONDS = 30.0
+"""A run that joined longer ago than this and had no answer in the last second asks a slow endpoint."""
 
 T = TypeVar("T")
 
@@ -357,14 +357,14 @@ class GradingSession:
         Until then it goes on with runs that are answered, and with those that come: nobody is to wait for an
         endpoint they do not ask.
         """
-        unanswered = [run for run in self._runs.values() if not run.claim_size.answers_per_second()]
-        long_ago = time.monotonic() - FIRST_ANSWER_SECONDS
+        silent = [run for run in self._runs.values() if not run.claim_size.answers_per_second()]
+        lately = time.monotonic() - JOINED_LATELY_SECONDS
         slow = [run for run in self._runs.values() if run.stopped]
-        slow += [run for run in unanswered if not run.stopped and run.joined < long_ago]
+        slow += [run for run in silent if not run.stopped and run.joined < lately]
         for run in slow:
             self._slow_endpoints |= {judge.base_url for judge in run.judges.values()}
             self._stop(run, math.inf)
-        if not slow and not unanswered:
+        if not slow and not silent:
             self._close_down(math.inf)
 
     def _close_down(self, grace_seconds: float) -> None:

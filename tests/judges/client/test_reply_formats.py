@@ -1,9 +1,17 @@
 """Forms of reply and parameters that endpoints refuse."""
 
+import json
+
 import pytest
 
 from rubricweb.engine.autograders.outputs import OneShotOutput, PerCriterionOutput, RubricAsJudgeOutput
-from rubricweb.judges.client.reply_formats import RECHECK_SECONDS, RUNGS, EndpointCapabilities, strict_schema
+from rubricweb.judges.client.reply_formats import (
+    OPTIONAL_PARAMETERS,
+    RECHECK_SECONDS,
+    RUNGS,
+    EndpointCapabilities,
+    strict_schema,
+)
 from rubricweb.judges.offline.script import Fail, Lexical, Say, Script
 from rubricweb.judges.pool import ask_all
 
@@ -134,3 +142,23 @@ def test_strict_schemas_are_closed_and_complete(model):
         assert part["required"] == list(part["properties"])
     names = list(schema["properties"])
     assert names == list(model.model_json_schema()["properties"])  # the explanation stays before the verdict
+
+
+def test_what_a_request_was_sent_with_is_read_from_json_and_fits_into_what_providers_keep_of_a_batch():
+    everything = EndpointCapabilities(
+        floor=1, proven=set(range(len(RUNGS))), without=set(OPTIONAL_PARAMETERS), completion_tokens_name=True
+    )
+    written = json.dumps(everything.dump())
+    assert EndpointCapabilities.parse(written) == everything
+    assert len(written) <= 512  # of a value in a batch's metadata, at OpenAI
+
+
+@pytest.mark.parametrize("said", [None, 5, "", "{oops", "[1]", "null", "[" * 100_000])
+def test_what_is_no_form_of_a_request_is_none(said):
+    assert EndpointCapabilities.parse(said) is None
+
+
+def test_only_what_was_refused_to_a_request_that_still_had_it_is_news():
+    asked = EndpointCapabilities(floor=1, without={"seed"}, completion_tokens_name=True)
+    found = EndpointCapabilities(floor=1, proven={1}, without={"seed", "top_p"}, completion_tokens_name=True)
+    assert found.beyond(asked) == EndpointCapabilities(proven={1}, without={"top_p"})

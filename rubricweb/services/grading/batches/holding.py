@@ -15,8 +15,15 @@ def holder(job: BatchJob) -> str:
     return f"{BATCH}:{job.pk}"
 
 
+def set_aside(job: BatchJob, rows: Sequence[int]) -> None:
+    """These items wait for a batch that is not handed in yet. A run that is stopped meanwhile can be deleted,
+    for nothing is in flight.
+    """
+    RunItem.objects.filter(pk__in=rows).update(leased_by=holder(job), leased_until=None)
+
+
 def hold(job: BatchJob, rows: Sequence[int], now: datetime) -> None:
-    """These items are the batch's from now on."""
+    """These items are away with the batch from now on."""
     RunItem.objects.filter(pk__in=rows).update(leased_by=holder(job), leased_until=now + BATCH_HELD_FOR)
 
 

@@ -14,7 +14,7 @@ from rubricweb.models import BatchJob, Run, RunItem
 from rubricweb.services.grading import reply_cache
 from rubricweb.services.grading.asking.base import GradingStrategy
 from rubricweb.services.grading.asking.open_items import OpenItem, OpenItems, key_of
-from rubricweb.services.grading.batches.holding import hold, holder
+from rubricweb.services.grading.batches.holding import holder, set_aside
 from rubricweb.services.runs.budgets import BudgetReservation
 
 # What one file holds at most: far below what providers allow, so that it fits into a worker's memory.
@@ -67,7 +67,7 @@ class BatchQuestions:
                 size += length
         if over:
             with transaction.atomic():
-                hold(BatchJob.objects.create(run=self.run, judge=self.job.judge), over, now)
+                set_aside(BatchJob.objects.create(run=self.run, judge=self.job.judge), over)
         return lines
 
     def _line(self, name: str, question: Question) -> bytes:

@@ -16,7 +16,7 @@ from django.db.models import Q
 from rubricweb.errors import Refusal
 from rubricweb.models import BatchJob, JudgeEndpoint, Run, RunItem, RunMode, RunState
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.grading.batches.holding import give_back, hold
+from rubricweb.services.grading.batches.holding import give_back, set_aside
 from rubricweb.services.grading.batches.questions import MOST_QUESTIONS
 from rubricweb.services.grading.batches.step import LOOK_AGAIN, BatchStep
 from rubricweb.services.runs import control, panels
@@ -50,7 +50,7 @@ def advance(run_id: int, *, now: Callable[[], datetime], enqueue: Enqueue) -> bo
     if run is None or run.mode != RunMode.BATCH:
         return False
     if run.state == RunState.RUNNING and not run.batches.exists():
-        _deal_out(run, now())
+        _deal_out(run)
     if not run.batches.filter(stored_at=None).exists():
         return False
     try:
@@ -68,7 +68,7 @@ def advance(run_id: int, *, now: Callable[[], datetime], enqueue: Enqueue) -> bo
 
 
 @transaction.atomic
-def _deal_out(run: Run, now: datetime) -> None:
+def _deal_out(run: Run) -> None:
     """One batch for every so many items; the items are the batch's from now on."""
     locked = Run.objects.select_for_update().get(pk=run.pk)
     if locked.batches.exists():
@@ -79,7 +79,7 @@ def _deal_out(run: Run, now: datetime) -> None:
     size = max(MOST_QUESTIONS // per_item, 1)
     for start in range(0, len(rows), size):
         job = BatchJob.objects.create(run=run, judge=run.judge.name)
-        hold(job, rows[start : start + size], now)
+        set_aside(job, rows[start : start + size])
 
 
 def _taken(job: BatchJob, now: datetime) -> bool:

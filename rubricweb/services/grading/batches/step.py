@@ -1,6 +1,7 @@
 """One step of one batch: it is handed in, looked at, or its answers are stored."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Container, Coroutine, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -21,7 +22,7 @@ from rubricweb.services.endpoints import memory
 from rubricweb.services.grading import reply_cache
 from rubricweb.services.grading.asking import strategy_of
 from rubricweb.services.grading.asking.open_items import OpenItem, key_of
-from rubricweb.services.grading.batches.holding import give_back, hold, holder
+from rubricweb.services.grading.batches.holding import give_back, hold, holder, set_aside
 from rubricweb.services.grading.batches.questions import BatchQuestions, OutOfBudget
 from rubricweb.services.grading.writer import Batch, Writer
 from rubricweb.services.runs import control
@@ -54,7 +55,8 @@ class BatchStep:
         self.strategy = strategy_of(run, judges)
         self.writer = Writer(run, holder(job), self.strategy)
         known = EndpointMemory.objects.filter(key=endpoint_key(config)).first()
-        self.capabilities = EndpointCapabilities.load(known.habits if known else {})
+        self.refused = _refused_lately(run, now())
+        self.capabilities = EndpointCapabilities.load(known.habits if known else {}).joined(self.refused)
         self.questions = BatchQuestions(run, job, judges, self.strategy, self.capabilities)
 
     def take(self) -> None:
@@ -67,7 +69,7 @@ class BatchStep:
         except BatchError as error:
             self._failed(error)
         except OutOfBudget as error:
-            self._try_again()
+            self._lay_by()
             control.pause_for_money(self.run, now=self.now(), why=str(error))
 
     def _submit(self) -> None:
@@ -96,7 +98,7 @@ class BatchStep:
             return None
         hold(self.job, list(self.questions.held().values_list("pk", flat=True)), self.now())
         BatchJob.objects.filter(pk=self.job.pk).update(requests=len(lines))
-        state = _wait(batch_client.submit(self.config, b"".join(lines), mark))
+        state = _wait(batch_client.submit(self.config, b"".join(lines), mark, self.capabilities))
         note(self.run.pk, "batch", f"Handed in {len(lines):,} questions as batch {state.id}.")
         return state
 
@@ -136,14 +138,16 @@ class BatchStep:
             return
         stored = failed = 0
         in_vain: list[Reply] = []
-        refused = self.capabilities
+        # Read as it was asked: its siblings, or live questions, may have taught more since.
+        form = state.form or EndpointCapabilities(floor=self.capabilities.floor)
+        learned = EndpointCapabilities()
         for items in self.questions.items():
             questions = dict(self.questions.named(items))
             asked = self.questions.with_judges(questions)
-            read = _wait(_all(batch_client.replayed(asked, answers.by_id, self.capabilities)))
+            read = _wait(_all(batch_client.replayed(asked, answers.by_id, form)))
             replies = [one.reply for one in read]
             for one in read:
-                refused = refused.joined(one.refused)
+                learned = learned.joined(one.learned)
             settled = [one for one in replies if one.error is None or not one.error.retryable]
             self._store(items, settled)
             stored += len(settled)
@@ -154,16 +158,27 @@ class BatchStep:
                 failed += self._fail(items, lost, f"{why}: {answers.unreadable}.")
         said = f": {state.error}" if state.error else ""
         lost_words = f", {failed:,} could not be read" if failed else ""
-        given_up = refused.given_up(self.capabilities)
+        self._remember(learned)
+        # Where nobody knows how it was asked, what is known already may have been left out, and in vain.
+        refused = learned if state.form else learned.beyond(self.capabilities)
         words = f"Batch {state.id} is {state.state}{said}; {stored:,} of its answers were stored{lost_words}."
-        if given_up:
-            memory.keep_of(self.config, refused.dump(), now=self.now())
-            words += f" The endpoint refuses {_listed(given_up)}: what is open is handed in without it."
-        self._close(words, in_vain, hand_in_again=bool(given_up))
+        if given_up := refused.given_up():
+            when = "" if self._is_running() else ", once the run goes on"
+            words += f" The endpoint refuses {_listed(given_up)}: what is open is handed in without it{when}."
+        self._close(words, in_vain, refused=refused)
         if state.state == "failed" and not stored and self.run.state == RunState.RUNNING:
             control.pause_run(
                 self.run, by=None, now=self.now(), why=f"The provider refused the batch{said}"[:400]
             )
+
+    def _remember(self, learned: EndpointCapabilities) -> None:
+        """Tells all others what this batch taught. A reply format that this run's batches were driven to
+        counts once it was answered in, as it does live: until then nobody knows that it helps.
+        """
+        floor = self.refused.floor if self.refused.floor in learned.proven else 0
+        kept = replace(learned, floor=floor)
+        if kept.given_up():
+            memory.keep_of(self.config, kept.dump(), now=self.now())
 
     def _lost(self, error: BatchError) -> None:
         """The provider knows the batch no more; what it may have charged for is not asked again unbidden."""
@@ -222,17 +237,23 @@ class BatchStep:
             some = replies[start : start + STORED_AT_ONCE]
             self.writer.store(Batch([(by_row[key_of(one).row], one) for one in some]), self.now())
 
-    def _close(self, why: str, in_vain: Sequence[Reply] = (), *, hand_in_again: bool = False) -> None:
-        """Gives the items back: what they lack is asked live, or in another batch. What was answered in vain
-        was paid for too.
+    def _close(
+        self, why: str, in_vain: Sequence[Reply] = (), *, refused: EndpointCapabilities | None = None
+    ) -> None:
+        """Gives the items back: what they lack is asked live. Where something was refused it is asked in
+        another batch without that, which waits for a run that was stopped to be resumed. What was answered in
+        vain was paid for too.
         """
         with transaction.atomic():
             if in_vain:
                 self.writer.add_to_tally(in_vain, self.now())
-            rows = list(self.questions.held().values_list("pk", flat=True)) if hand_in_again else []
+            again = refused is not None and refused.given_up()
+            rows = list(self.questions.held().values_list("pk", flat=True)) if again else []
             give_back(self.run, self.job, self.now())
-            if rows:
-                hold(BatchJob.objects.create(run=self.run, judge=self.job.judge), rows, self.now())
+            if rows and refused is not None:
+                set_aside(BatchJob.objects.create(run=self.run, judge=self.job.judge), rows)
+                # For `_refused_lately`: nobody else reads it of a batch that is over.
+                BatchJob.objects.filter(pk=self.job.pk).update(error_message=json.dumps(refused.dump()))
         note(self.run.pk, "batch", why)
         if self.run.state not in UNENDED:
             summarise(self.run)
@@ -257,6 +278,19 @@ class BatchStep:
     def _try_again(self) -> None:
         """The step may be taken again as soon as somebody has mended what kept it and resumed the run."""
         BatchJob.objects.filter(pk=self.job.pk).update(checked_at=None)
+
+
+def _refused_lately(run: Run, now: datetime) -> EndpointCapabilities:
+    """What the endpoint refused in batches of the run that are over, as `_close` wrote it down.
+
+    Their successors leave it out even where nobody else is told yet: so each asks for less than the one
+    before it, and there is a last one.
+    """
+    over = BatchJob.objects.filter(run=run, stored_at__gt=now - memory.LASTS).exclude(error_message="")
+    refused = EndpointCapabilities()
+    for written in over.values_list("error_message", flat=True):
+        refused = refused.joined(EndpointCapabilities.parse(written) or EndpointCapabilities())
+    return refused
 
 
 def _cost_alone(reply: Reply) -> Reply:

@@ -2,17 +2,10 @@
 what a kill at any point costs.
 """
 
-import json
-from collections.abc import Callable, Iterator
-from datetime import timedelta
-from typing import Any
-
 import pytest
-from django.utils import timezone
 
 from rubricweb.errors import Invalid
-from rubricweb.judges.offline.script import Action, Fail, Lexical, Request, Say, Script
-from rubricweb.judges.offline.server import running_server
+from rubricweb.judges.offline.script import Fail, Lexical, Say
 from rubricweb.models import (
     BatchJob,
     JudgeCall,
@@ -25,101 +18,15 @@ from rubricweb.models import (
     RunTally,
 )
 from rubricweb.selectors.runs.progress import progress
-from rubricweb.services.endpoints import endpoints
 from rubricweb.services.grading import session
 from rubricweb.services.grading.batches import schedule
 from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Cast, WakeUps
+from tests.services.grading.batches.scripted import MET, Judge, started, until_over
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-MET = json.dumps({"explanation": "as the script says", "criterion_status": "MET"})
-
-
-class Clock:
-    """Now, and later whenever a test says so."""
-
-    def __init__(self) -> None:
-        self.ahead = timedelta(0)
-
-    def __call__(self) -> Any:
-        return timezone.now() + self.ahead
-
-    def later(self, seconds: float = 60) -> None:
-        self.ahead += timedelta(seconds=seconds)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-YES = Say(MET, prompt_tokens=1000, completion_tokens=100)
-
-
-class Judge(Script):
-    """Says yes, but for what a test puts into `instead`: (part of the submission, part of the requirement) →
-    what it says each time, YES once that is over; and for requests whose form it `refuses`.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(self.say)
-        self.usually: Action = YES
-        self.instead: dict[tuple[str, str], list[Action]] = {}
-        self.refuses: Callable[[Request], Fail | None] = lambda request: None
-
-    def say(self, request: Request) -> Action:
-        if refusal := self.refuses(request):
-            return refusal
-        for (submission, requirement), actions in self.instead.items():
-            if submission in request.submission and requirement in request.requirement and actions:
-                return actions.pop(0)
-        return self.usually
-
-
-@pytest.fixture
-def script() -> Judge:
-    return Judge()
-
-
-@pytest.fixture
-def endpoint(people: Cast, script: Judge, settings: Any) -> Iterator[JudgeEndpoint]:
-    settings.JUDGE_ALLOW_PRIVATE_HOSTS = True
-    with running_server(script) as url:
-        made = endpoints.add_endpoint(
-            people.team, by=people.alice, name="batcher", base_url=url, model="m", api_key="sk-secret"
-        )
-        made.batches = True
-        made.input_usd_per_million, made.output_usd_per_million = 2.0, 10.0
-        made.save()
-        yield made
-
-
-def started(people: Cast, endpoint: JudgeEndpoint, **options: Any) -> Run:
-    return factories.run(
-        people.team,
-        people.alice,
-        dataset=factories.dataset(people.team, people.alice),
-        rubric_version=factories.version(people.team, people.alice),
-        judge_id=f"endpoint-{endpoint.pk}",
-        mode="batch",
-        **options,
-    )
-
-
-def until_over(run: Run, clock: Clock, *, steps: int = 40) -> list[int]:
-    """Sweeps until no batch of the run waits; for whom workers were notified."""
-    wake_ups = WakeUps()
-    for _ in range(steps):
-        for run_id in schedule.due(clock()):
-            schedule.advance(run_id, now=clock, enqueue=wake_ups)
-        run.refresh_from_db()
-        if run.batches.exists() and not run.batches.filter(stored_at=None).exists():
-            return wake_ups.notified
-        clock.later()
-    raise AssertionError(f"{[(job.state, job.error_message) for job in run.batches.all()]}")
 
 
 def test_a_batch_is_handed_in_fetched_and_paid_half(people: Cast, endpoint, script: Judge, clock) -> None:
@@ -158,48 +65,6 @@ def test_what_a_batch_leaves_open_is_asked_live_and_what_it_refused_for_good_is_
     verdicts = Judgement.objects.filter(run=run).values_list("verdict", "error_kind")
     assert sorted(verdicts, key=str) == [("MET", None)] * 8 + [(None, "refused")]
     assert script.count == 10
-
-
-def test_a_batch_whose_parameter_is_refused_is_handed_in_without_it(
-    people: Cast, endpoint, script: Judge, clock
-) -> None:
-    refusal = Fail(400, "Unsupported value: 'temperature' does not support 0 with this model.")
-    script.refuses = lambda request: refusal if "temperature" in request.body else None
-    run = started(people, endpoint)
-    until_over(run, clock)
-    assert run.state == RunState.FINISHED
-    assert set(Judgement.objects.filter(run=run).values_list("verdict", "error_kind")) == {("MET", None)}
-    assert [job.requests for job in run.batches.order_by("pk")] == [9, 9]
-    [told] = RunEvent.objects.filter(run=run, message__contains="refuses")
-    assert told.message.endswith(
-        "; 0 of its answers were stored. "
-        "The endpoint refuses temperature: what is open is handed in without it."
-    )
-    # All at the price of a batch: half of 1,000 tokens at $2 and 100 at $10 a million, nine times.
-    assert sum(RunTally.objects.filter(run=run).values_list("cost_usd", flat=True)) == pytest.approx(0.0135)
-    # The next one begins so.
-    again = {"dataset": run.dataset, "rubric_version": run.rubric_version, "mode": "batch"}
-    later = factories.run(people.team, people.alice, judge_id=f"endpoint-{endpoint.pk}", **again)
-    until_over(later, clock)
-    assert [job.requests for job in later.batches.all()] == [9]
-
-
-def test_a_batch_whose_reply_format_is_refused_is_handed_in_with_another(
-    people: Cast, endpoint, script: Judge, clock
-) -> None:
-    asked: list[str] = []
-
-    def refuses(request: Request) -> Fail | None:
-        form = request.body["response_format"]["type"]
-        asked.append(form)
-        return Fail(400, "response_format json_schema is not supported") if form == "json_schema" else None
-
-    script.refuses = refuses
-    run = started(people, endpoint)
-    until_over(run, clock)
-    assert run.state == RunState.FINISHED
-    assert asked == ["json_schema"] * 9 + ["json_object"] * 9
-    assert set(Judgement.objects.filter(run=run).values_list("verdict", "error_kind")) == {("MET", None)}
 
 
 def test_a_kill_between_opening_a_batch_and_writing_it_down_opens_no_second_one(

@@ -221,6 +221,24 @@ def test_an_answer_that_is_all_brackets_costs_its_own_question_and_the_others_ar
     )
 
 
+@pytest.mark.parametrize("metadata", [None, {}, 5, {"rubricweb_form": "{oops"}, {"rubricweb_form": [1]}])
+def test_answers_are_stored_whatever_the_provider_repeats_of_what_it_was_told(
+    people: Cast, metadata: Any
+) -> None:
+    run: Run | None = None
+
+    def answer(method: str, path: str) -> Answer:
+        if not path.endswith("/content"):
+            return provider(metadata=metadata)(method, path)
+        assert run is not None
+        return "application/jsonl", answers(run)
+
+    with desk(answer) as (url, _):
+        run = handed_over(people, url)
+        sweep(run, range(2))
+    assert list(Judgement.objects.filter(run=run).values_list("verdict", flat=True)) == ["MET"] * 9
+
+
 def test_a_key_that_was_taken_back_pauses_the_run(people: Cast) -> None:
     def answer(method: str, path: str) -> Answer:
         if path.endswith("/content"):
