@@ -76,9 +76,9 @@ def digest(said: Iterable[Sequence[Any]]) -> str:
     return hashlib.sha256(json.dumps(sorted(said), ensure_ascii=True).encode()).hexdigest()
 
 
-def holders(dataset: Dataset, said: Iterable[Said], *, of_people: bool) -> list[str]:
-    """The names of the queues, or of the imported runs, with what each rater of a file says there; none where
-    one of the raters said something else, more or less in every one of them.
+def holders(dataset: Dataset, said: Iterable[Said], *, of_people: bool) -> dict[int, str]:
+    """Rater id → the name of a queue, or of an imported run, with what this rater says in a file. Who said
+    something else, more or less in every one of them is not there.
 
     The labels of one file are in several of them once somebody said what its raters are.
     """
@@ -105,7 +105,7 @@ def holders(dataset: Dataset, said: Iterable[Said], *, of_people: bool) -> list[
     for (rater_id, place_id), there in stored.items():
         if there == wanted[rater_id]:
             found.setdefault(rater_id, names[place_id])
-    return list(dict.fromkeys(found.values())) if found.keys() == wanted.keys() else []
+    return found
 
 
 def store(

@@ -16,14 +16,21 @@ from rubricweb.engine.formats.labels.left_out import LeftOut
 from rubricweb.engine.formats.labels.reading import LabelsReading, read_label_table
 from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.number_format import counted
-from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, Item, Rater, ReviewQueue, RubricVersion, Run, Team, User
+from rubricweb.errors import Invalid, NotFound
+from rubricweb.models import Dataset, Item, Rater, ReviewQueue, Rubric, RubricVersion, Run, Team, User
 from rubricweb.models import RaterKind as StoredKind
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
 from rubricweb.services.labels import NewLabels, new_labels, require_rubric, resolve_labels, store_labels
 
 FIRST_LABELS = 10
 """So many labels a plan shows as they would be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class SaidChoices(LabelChoices):
+    """Choices that tell "people gave them" from nothing said: then who is known as a machine is one."""
+
+    kind_is_said: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +90,7 @@ def import_labels(
     **given: Any,
 ) -> ReviewQueue:
     """`import_label_file` for whoever has a file of people's labels and wants their queue."""
-    choices = LabelChoices(rater_kind=_known_kind(rater_kind))
+    choices = SaidChoices(rater_kind=_known_kind(rater_kind), kind_is_said=True)
     queue = import_label_file(dataset, rubric_version, choices=choices, **given).queue
     assert queue is not None  # somebody's labels are in the file, and not only machines'
     return queue
@@ -113,16 +120,19 @@ def import_label_file(
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
     _refuse(reading, filename, strict=strict)
     left_out = "; ".join(map(str, reading.left_out))[:2000]
-    stored = store_labels(
-        dataset,
-        rubric_version,
-        reading.labels,
-        by=by,
-        queue_name=queue_name,
-        filename=filename,
-        detail={"left_out": left_out} if left_out else {},
-        strict=strict,
-    )
+    with transaction.atomic():
+        # Here and not where labels are stored: what comes with a dataset's file has that on hold already.
+        _hold_rubric(rubric_version)
+        stored = store_labels(
+            dataset,
+            rubric_version,
+            reading.labels,
+            by=by,
+            queue_name=queue_name,
+            filename=filename,
+            detail={"left_out": left_out} if left_out else {},
+            strict=strict,
+        )
     return ImportedLabels(stored.queue, stored.runs, (*reading.left_out, *stored.known))
 
 
@@ -253,15 +263,17 @@ def said_choices(
         raise Invalid.at("shape", repr(shape), ", ".join(SHAPES))
     columns = list(columns)
     unread = [text[1:].strip() for text in columns if text.startswith("=")]
-    plain["rater_kind"] = _known_kind(plain.pop("rater_kind", None) or StoredKind.HUMAN)
+    kind = plain.pop("rater_kind", None)
+    plain["rater_kind"] = _known_kind(kind or StoredKind.HUMAN)
     kinds = _pairs("rater_kinds", rater_kinds, "gpt-4=machine")
-    return LabelChoices(
+    return SaidChoices(
         shape=shape,
         columns=_pairs("columns", [text for text in columns if text[:1] != "="], "item_id=example"),
         unread=frozenset(unread),
         # What people answer may hold "=", and so may what they wrote: an answer is one of ours.
         values=_pairs("values", values, "good=MET", last=True),
         rater_kinds={rater: _known_kind(kind) for rater, kind in kinds.items()},
+        kind_is_said=bool(kind),
         **plain,
     )
 
@@ -277,7 +289,9 @@ def _pairs(field: str, said: Iterable[str], example: str, *, last: bool = False)
 
 
 def _queue_name(queue_name: str, filename: str) -> str:
-    return queue_name.strip()[:200] or PurePath(filename).stem[:200] or "Imported labels"
+    # Without blanks at its ends, as forms send a text back: else the name would count as changed there.
+    names = (name.strip()[:200].rstrip() for name in (queue_name, PurePath(filename).stem))
+    return next(filter(None, names), "Imported labels")
 
 
 def _with_settled(choices: LabelChoices | None) -> LabelChoices:
@@ -310,15 +324,16 @@ def _read(
         )
     except InvalidFile as error:
         raise Invalid(f"{filename} cannot be read; nothing was imported.", error.faults) from error
-    is_said = reading.found is not None and reading.found.rater_kind in reading.columns
-    if is_said or choices.rater_kind != "human":
+    in_file = reading.found is not None and reading.found.rater_kind in reading.columns
+    by_choice = isinstance(choices, SaidChoices) and choices.kind_is_said
+    if in_file or by_choice or choices.rater_kind != "human":
         return reading
     return _with_known_kinds(dataset.team, reading, choices)
 
 
 def _with_known_kinds(team: Team, reading: LabelsReading, choices: LabelChoices) -> LabelsReading:
-    """The reading of a file that says of nobody what they are: who is known here as a machine, or as settled
-    labels, and as no person, is that again.
+    """The reading where neither file nor choices say what raters are: who is known here as a machine, or as
+    settled labels, and as no person, is that again.
     """
     raters = Rater.objects.filter(team=team)
     people = raters.filter(kind=StoredKind.HUMAN).values_list("name", "user__username")
@@ -327,6 +342,18 @@ def _with_known_kinds(team: Team, reading: LabelsReading, choices: LabelChoices)
     known = {name: RATER_KINDS[kind] for name, kind in others if name not in said}
     labels = (replace(one, rater_kind=known.get(one.rater, one.rater_kind)) for one in reading.labels)
     return replace(reading, labels=tuple(labels))
+
+
+def _hold_rubric(version: RubricVersion | None) -> None:
+    """Until the caller's transaction ends nobody deletes the version's rubric; an archived one may be used.
+
+    Raises NotFound for one that was deleted since it was read. A rubric is held before a dataset.
+    """
+    if version is None or version.rubric is None:
+        return
+    there = Rubric.objects.filter(pk=version.rubric.pk, team=version.rubric.team_id, team__deleted_at=None)
+    if not there.select_for_update(of=("self",), no_key=True):
+        raise NotFound("rubric")
 
 
 def _refuse(reading: LabelsReading, filename: str, *, strict: bool) -> None:

@@ -149,27 +149,28 @@ class NewLabels:
 
 
 def new_labels(dataset: Dataset, resolved: ResolvedLabels, queue_name: str, *, strict: bool) -> NewLabels:
-    """What of a file was not imported before into this dataset.
+    """What of a file was not imported before into this dataset; who says the same again is left out.
 
     Raises Conflict where nothing is new, or, when `strict`, not everything; and for a queue name that is
     taken.
     """
-    people, known = resolved.by_people(), []
-    said = [(*pair, criterion.pk, str(label.verdict), label.reason) for pair, label, criterion in people]
-    people_digest = imported_runs.digest(said) if people else ""
-    queue = ReviewQueue.objects.filter(dataset=dataset, labels_digest=people_digest).exclude(labels_digest="")
-    earlier = list(queue) or imported_runs.holders(dataset, said, of_people=True)
+    everybody, known = resolved.by_people(), []
+    said = [(*pair, criterion.pk, str(label.verdict), label.reason) for pair, label, criterion in everybody]
+    queues = ReviewQueue.objects.filter(dataset=dataset, labels_digest=imported_runs.digest(said))
+    whole = {rater_id: queue.name for queue in queues for _, rater_id, *_ in said}
+    earlier = whole or imported_runs.holders(dataset, said, of_people=True)
+    people = [row for row in everybody if row[0][1] not in earlier]
     if earlier:
-        names = tuple(f"the queue {one}" for one in earlier)
-        known.append(LeftOut("known", len(people), names, len(names)))
-        people = []
+        names = tuple(f"the queue {one}" for one in dict.fromkeys(earlier.values()))
+        known.append(LeftOut("known", len(everybody) - len(people), names, len(names)))
+    people_digest = imported_runs.digest(one for one in said if one[1] not in earlier)
     machines = []
     for rater, grades in resolved.by_machines().items():
         of_rater = [[rater.pk, item.pk, criterion.pk, *text] for item, criterion, *text in grades]
         digest = imported_runs.digest(of_rater)
         said = [(item.pk, rater.pk, criterion.pk, text, why) for item, criterion, text, why in grades]
         run = Run.objects.filter(dataset=dataset, labels_digest=digest)
-        found = list(run) or imported_runs.holders(dataset, said, of_people=False)
+        found = list(run) or imported_runs.holders(dataset, said, of_people=False).values()
         if found:
             names = tuple(f"the run {one}" for one in found)
             known.append(LeftOut("known", len(grades), names, len(names)))

@@ -7,13 +7,14 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.engine.verdict import Verdict
-from rubricweb.errors import Conflict, Invalid
+from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import (
     Combination,
     Dataset,
     Item,
     Judgement,
     Review,
+    Rubric,
     RubricVersion,
     Run,
     System,
@@ -27,11 +28,13 @@ from rubricweb.services.combinations.matching import AskedPart, suggested
 from rubricweb.services.datasets import retirement, splits, systems
 from rubricweb.services.datasets.halves import drawing
 from rubricweb.services.datasets.tags import tagging
+from rubricweb.services.deletions import deletions
 from rubricweb.services.reviews import queues, reviews
 from rubricweb.services.shared import archiving
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.services.datasets.test_imported_runs import while_uncommitted
 
 CRITERIA = [{"name": "only", "weight": 1, "requirement": "Is right."}]
 QUESTIONS = 8
@@ -238,6 +241,56 @@ def test_no_run_is_started_again_over_what_is_archived(
         started_again(found, run, people)
     archiving.restore(row, by=people.ed)
     assert started_again(found, run, people).run_items.count() == QUESTIONS
+
+
+def deleted(rubric: Rubric, people: Cast) -> Any:
+    there = Rubric.objects.get(pk=rubric.pk)
+    return deletions.delete(there, there.title, by=people.ed, now=timezone.now(), enqueue=None)
+
+
+def test_no_run_is_started_again_by_a_rubric_that_was_deleted_since_it_was_read(
+    people: Cast, builds: list[Dataset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, run = combined_with_a_run(people, builds)
+    assert run.rubric_version is not None
+    rubric, whole = run.rubric_version.rubric, reruns.started_again
+
+    def meanwhile(combinations: Sequence[Combination]) -> Any:
+        deleted(rubric, people)
+        return whole(combinations)
+
+    monkeypatch.setattr(reruns, "started_again", meanwhile)
+    with pytest.raises(NotFound, match="rubric"):
+        started_again(found, run, people)
+    assert not Run.objects.filter(dataset=found.dataset).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_rubric_is_not_deleted_while_a_run_is_started_again_by_it(
+    people: Cast, builds: list[Dataset]
+) -> None:
+    found, run = combined_with_a_run(people, builds)
+    assert run.rubric_version is not None
+    rubric = run.rubric_version.rubric
+    refused = while_uncommitted(lambda: started_again(found, run, people), lambda: deleted(rubric, people))
+    assert isinstance(refused, Conflict)
+    assert Rubric.objects.get(pk=rubric.pk).team == people.team
+
+
+def test_no_run_is_started_again_over_a_dataset_archived_since_it_was_read(
+    people: Cast, builds: list[Dataset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, run = combined_with_a_run(people, builds)
+    whole = reruns.started_again
+
+    def meanwhile(combinations: Sequence[Combination]) -> Any:
+        assert found.dataset_id is not None
+        archiving.archive(Dataset.objects.get(pk=found.dataset_id), by=people.ed, now=timezone.now())
+        return whole(combinations)
+
+    monkeypatch.setattr(reruns, "started_again", meanwhile)
+    with pytest.raises(Conflict, match="The dataset Support is archived"):
+        started_again(found, run, people)
 
 
 def test_runs_of_archived_originals_can_be_started_again(people: Cast, builds: list[Dataset]) -> None:

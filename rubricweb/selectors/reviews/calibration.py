@@ -117,15 +117,13 @@ class CalibrationRound:
 def round_of(queue: ReviewQueue, rater: Rater) -> CalibrationRound:
     """Where this rater is with the queue's calibration; nowhere when it has none, or no gold items for it.
 
-    A row that counts no labels is a round begun again: the gold items submitted before it are used up. A mark
-    that was lowered or taken away since lets those on who reach it.
+    A row that counts no labels is a round begun again: the gold items submitted before it are used up.
     """
     if not queue.calibration_items:
         return CalibrationRound(CalibrationStage.NONE)
     row = Calibration.objects.filter(queue=queue, rater=rater).select_related("passed_by").first()
     if row is not None and (row.passed or row.total):
-        passed = row.passed or reaches_mark(queue, row.right, row.total)
-        stage = CalibrationStage.PASSED if passed else CalibrationStage.FAILED
+        stage = CalibrationStage.PASSED if row.passed else CalibrationStage.FAILED
         return CalibrationRound(stage, calibration=row)
     gold = QueueItem.objects.filter(queue=queue, gold=True).count()
     submitted = _gold_reviews(queue, rater).filter(state=ReviewState.SUBMITTED)

@@ -27,7 +27,7 @@ from rubricweb.services.datasets import systems
 from rubricweb.services.runs import panels
 from rubricweb.services.runs.starting import Draft, start_draft
 from rubricweb.services.runs.work_queue import Enqueue
-from rubricweb.services.shared.archiving import require_listed
+from rubricweb.services.shared.archiving import hold_listed, require_listed
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,8 @@ def start(
     """Starts these runs of the originals again over the combined dataset, each once; all or none.
 
     Raises Conflict where the combination is not done, what a run stands on is archived or nothing would be
-    graded, Invalid for a run that is none of theirs, and as `start_run`.
+    graded, NotFound for a dataset or rubric that was deleted meanwhile, Invalid for a run that is none of
+    theirs, and as `start_run`.
     """
     held = Combination.objects.select_for_update(of=("self",)).select_related("dataset").get(pk=found.pk)
     if held.dataset is None or not _is_whole(held):
@@ -88,6 +89,11 @@ def start(
     known = _finished(parts).in_bulk(list(run_ids))
     started = started_again([held])
     made = []
+    # In the order in which a run is started: rubrics, then the dataset.
+    versions = [run.rubric_version for run in known.values() if run.rubric_version is not None]
+    rubrics = {version.rubric for version in versions if version.rubric is not None}
+    for rubric in sorted(rubrics, key=lambda one: one.pk):
+        hold_listed(rubric)
     dataset_versions.hold(held.dataset)
     for place, run_id in enumerate(dict.fromkeys(run_ids)):
         run = known.get(run_id)

@@ -23,7 +23,7 @@ from rubricweb.models import (
 from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.exports import labelled_queues, require_one_rubric, shared_version
 from rubricweb.selectors.exports.ground_truth import settled_labels
-from rubricweb.selectors.labels.ground_truth import people_first
+from rubricweb.selectors.labels.ground_truth import ground_truth, people_first
 from rubricweb.services import copies, dataset_versions, imported_runs
 from rubricweb.services.datasets import cases, columns
 from rubricweb.services.shared.journal import record
@@ -51,16 +51,17 @@ def split_dataset(
     adjudications come along, so that the same ground truth stands in the halves; settled labels of a file,
     which count only where no people labelled, in a queue of their own. The same `seed` gives the same
     halves. Each is sealed: its digest covers items and ground truth. Raises Invalid for an `n_dev` that
-    leaves a half empty or labels of several rubrics, Conflict when a name is taken or a blind queue
-    over the dataset is open: its raters could read the labels in the halves.
+    leaves a half empty or labels of several rubrics, Conflict when a name is taken, somebody labels meanwhile
+    or a blind queue over the dataset is open: its raters could read the labels in the halves.
     """
-    # What the seals cover is what is copied: nobody corrects or adds items in between.
+    # What the seals cover is what is copied: nobody corrects or adds items in between; see below for labels.
     dataset_versions.hold(dataset)
     queues = list(queues) or list(labelled_queues(dataset))
     _check(dataset, queues)
     counted = people_first(queues)
     version = shared_version(queues, None)
-    items = tuple(item_records(dataset, settled_labels(counted), labelled_only=True))
+    settled = settled_labels(counted)
+    items = tuple(item_records(dataset, settled, labelled_only=True))
     whole = RubricDataset.from_dataset_file(dataset_file(dataset, version, items))
     if not 1 <= n_dev < len(whole):
         allowed = f"1 to {len(whole) - 1}, with {len(whole)} labelled items"
@@ -74,6 +75,9 @@ def split_dataset(
         _stored(dataset, queues, part, sealed_as, by=by, report=_plain(report, seed))
         for part, sealed_as in zip(parts, ("dev", "test"), strict=True)
     )
+    # Nobody is kept from labelling or deciding, and what was copied is what was said by then.
+    if ground_truth(counted, version=settled.version) != settled.truths:
+        raise Conflict(f"Somebody labelled {dataset} meanwhile, so nothing was split: split it again.")
     record(dataset.team, by, "split", dataset, dev=len(parts[0]), test=len(parts[1]), seed=seed)
     return Split(dev, test, report)
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from random import SystemRandom
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from rubricweb.engine.errors import Fault
@@ -90,6 +91,7 @@ def set_rules(
 ) -> None:
     """How many gold items come first for everybody, which share of labels must be right to go on, and below
     which share of criteria alike an item gets one more rater. None for a share means that nothing is asked.
+    Who was below the mark and reaches the new one goes on, and stays when it is raised again.
 
     Raises Invalid for shares outside 0 to 1, and for more calibration items than there are gold ones.
     """
@@ -105,6 +107,7 @@ def set_rules(
     queue.calibration_items, queue.pass_mark = calibration_items, pass_mark
     queue.extra_rater_below = extra_rater_below
     queue.save(update_fields=["calibration_items", "pass_mark", "extra_rater_below"])
+    _pass_who_reach(queue, Calibration.objects.filter(queue=queue))
     record(
         queue.team,
         by,
@@ -114,6 +117,13 @@ def set_rules(
         pass_mark=pass_mark,
         extra_rater_below=extra_rater_below,
     )
+
+
+def _pass_who_reach(queue: ReviewQueue, rows: QuerySet[Calibration]) -> None:
+    """Those of the rows below the mark that reach it now have passed; when their round was over stays."""
+    failed = rows.filter(passed=False, total__gt=0)
+    reached = [row.pk for row in failed if reaches_mark(queue, row.right, row.total)]
+    failed.filter(pk__in=reached).update(passed=True)
 
 
 def _require_changing(queue: ReviewQueue) -> None:
@@ -148,6 +158,10 @@ def begin(queue: ReviewQueue, rater: Rater) -> CalibrationRound:
     found = round_of(queue, rater)
     if found.stage == CalibrationStage.OPEN and found.is_complete:
         found = _count(queue, rater, found)
+    if found.stage == CalibrationStage.FAILED:
+        # The mark may have been lowered in the very moment in which the round was counted by the earlier one.
+        _pass_who_reach(queue, Calibration.objects.filter(queue=queue, rater=rater))
+        found = round_of(queue, rater)
     if found.stage == CalibrationStage.FAILED:
         raise Conflict(_below(queue, found))
     return found

@@ -80,7 +80,8 @@ def renew(invitation: Invitation, *, by: User, now: datetime, link: Link, hand_o
     """
     with transaction.atomic():
         still_open = invitations.open_invitations(now).select_for_update(of=("self",))
-        if not still_open.filter(pk=invitation.pk).exists():
+        # Asked whether it exists, the database would lock its owner's rows as well: `of` is lost there.
+        if still_open.filter(pk=invitation.pk).first() is None:
             raise Conflict(f"The invitation of {invitation} is not open any more.")
         invitation.invited_by = by
         secret = _new_secret(invitation, now=now, hand_over=hand_over)

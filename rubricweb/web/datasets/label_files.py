@@ -42,7 +42,7 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
         said = LabelFileChoices(
             version.pk if version else None,
             form.cleaned_data["queue_name"],
-            RATER_KINDS[form.cleaned_data["rater_kind"] or RaterKind.HUMAN],
+            RATER_KINDS.get(form.cleaned_data["rater_kind"]),
         )
         try:
             data, filename = uploaded(request)

@@ -7,11 +7,11 @@ from typing import Any
 
 from django import forms
 
-from rubricweb.engine.formats.label_files import FIELDS, SHAPES, LabelChoices, RaterKind
+from rubricweb.engine.formats.label_files import FIELDS, SHAPES, RaterKind
 from rubricweb.models import Dataset, RubricVersion, Team
 from rubricweb.models import RaterKind as StoredKind
 from rubricweb.selectors.rubrics import versions
-from rubricweb.services.label_files import LabelsPlan
+from rubricweb.services.label_files import LabelsPlan, SaidChoices
 from rubricweb.web.shared.choices import offer_rows
 
 MOST_CHOICES = 4_000
@@ -59,6 +59,7 @@ class LabelsForm(forms.Form):
         label="Who gave them",
         required=False,
         choices=[
+            ("", "as the team knows them, else people"),
             (StoredKind.HUMAN, "people"),
             (StoredKind.MACHINE, "a program or model"),
             (StoredKind.SETTLED, "settled as ground truth"),
@@ -82,7 +83,7 @@ class LabelFileChoices:
 
     version: int | None
     queue_name: str
-    rater_kind: RaterKind
+    rater_kind: RaterKind | None
     shape: str = ""
     columns: dict[str, str] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
@@ -91,15 +92,16 @@ class LabelFileChoices:
     criterion: str = ""
     rater_kinds: dict[str, RaterKind] = field(default_factory=dict)
 
-    def choices(self) -> LabelChoices:
-        return LabelChoices(
+    def choices(self) -> SaidChoices:
+        return SaidChoices(
             shape=next((shape for shape in SHAPES if shape == self.shape), None),
             columns=self.columns,
             unread=frozenset(self.unread),
             values=self.values,
             rater=self.rater,
             criterion=self.criterion,
-            rater_kind=self.rater_kind,
+            rater_kind=self.rater_kind or "human",
+            kind_is_said=self.rater_kind is not None,
             rater_kinds=self.rater_kinds,
         )
 

@@ -15,13 +15,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.engine.formats.label_files import LabelChoices
-from rubricweb.errors import Conflict
+from rubricweb.errors import Conflict, NotFound
 from rubricweb.models import (
     Dataset,
     Judgement,
     Rater,
     Review,
     ReviewQueue,
+    Rubric,
     Run,
     RunItem,
     RunSummary,
@@ -38,7 +39,9 @@ from rubricweb.selectors.runs.planning.judge_history import histories
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.services import label_files
 from rubricweb.services.datasets import datasets, raters, splits
+from rubricweb.services.deletions import deletions
 from rubricweb.services.runs import lifecycle
+from rubricweb.services.shared import archiving
 from rubricweb.services.teams import teams
 from tests import factories
 from tests.api.client import ApiClient
@@ -462,8 +465,62 @@ def test_the_same_labels_again_are_known_whatever_their_raters_were_said_to_be(
     with pytest.raises(Conflict, match="All labels in this file were imported before"):
         unsaid(tasks, *lines, filename="again.csv")
     assert Judgement.objects.count() == before
-    # More by the same rater, or something else, is new.
-    assert unsaid(tasks, *lines, "2,polite,gpt,MET", filename="more.csv").queue is not None
+    # More by the same rater, or something else, is new; the others are left out.
+    more = unsaid(tasks, *lines, "2,polite,gpt,MET", filename="more.csv", strict=False)
+    assert more.queue is not None
+    assert [rater.name for rater in more.queue.raters.all()] == ["gpt"]
+    assert [str(group) for group in more.left_out] == ["2 labels that were imported before: the queue unsaid"]
+
+
+def test_people_of_a_file_are_known_one_by_one(tasks: Dataset) -> None:
+    known = ("0,polite,kim,MET", "1,polite,kim,UNMET")
+    unsaid(tasks, *known, filename="a.csv")
+    both = (*known, "0,polite,lee,MET")
+    with pytest.raises(Conflict, match="Some labels of this file were imported before, as the queue a"):
+        unsaid(tasks, *both, filename="b.csv")
+    stored = unsaid(tasks, *both, filename="b.csv", strict=False)
+    assert [str(group) for group in stored.left_out] == ["2 labels that were imported before: the queue a"]
+    given = Judgement.objects.filter(review__rater__name__in=["kim", "lee"])
+    assert sorted(given.values_list("review__rater__name", "review__queue__name")) == [
+        ("kim", "a"),
+        ("kim", "a"),
+        ("lee", "b"),
+    ]
+    # By now all of it is there, and what was new is known by itself as well.
+    for lines, where in ((both, "the queue a and the queue b"), (both[2:], "the queue b")):
+        with pytest.raises(Conflict, match=f"All labels in this file were imported before, as {where}"):
+            unsaid(tasks, *lines, filename="again.csv", strict=False)
+
+
+def test_a_file_by_a_rubric_deleted_since_it_was_read_is_refused(
+    people: Cast, tasks: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = factories.version(people.team, people.ed, criteria=[{"name": "polite", "requirement": "Is."}])
+    rubric, whole, before = version.rubric, label_files._refuse, ReviewQueue.objects.count()
+    given = {
+        "by": people.ed,
+        "data": b"item_id,criterion,rater,verdict\n0,polite,kim,MET",
+        "filename": "k.csv",
+    }
+
+    def meanwhile(*args: Any, **options: Any) -> None:
+        there = Rubric.objects.get(pk=rubric.pk)
+        deletions.delete(there, there.title, by=people.ed, now=timezone.now(), enqueue=None)
+        whole(*args, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(label_files, "_refuse", meanwhile)
+        with pytest.raises(NotFound, match="rubric"):
+            label_files.import_label_file(tasks, version, **given)
+    assert ReviewQueue.objects.count() == before
+
+
+def test_a_file_by_an_archived_rubric_is_imported(people: Cast, tasks: Dataset) -> None:
+    version = factories.version(people.team, people.ed, criteria=[{"name": "polite", "requirement": "Is."}])
+    archiving.archive(version.rubric, by=people.ed, now=timezone.now())
+    data = b"item_id,criterion,rater,verdict\n0,polite,kim,MET"
+    found = label_files.import_label_file(tasks, version, by=people.ed, data=data, filename="k.csv")
+    assert found.queue is not None
 
 
 def test_labels_that_joined_a_queue_of_others_are_known_by_their_raters(people: Cast, tasks: Dataset) -> None:
@@ -484,6 +541,33 @@ def test_who_is_known_as_a_machine_is_one_where_a_file_does_not_say_otherwise(
     assert unsaid(tasks, "2,polite,gpt,MET", choices=LabelChoices(rater_kinds={"gpt": "human"})).queue
     # From now on the team knows a person of this name, too.
     assert unsaid(tasks, "3,polite,gpt,MET", filename="both.csv").runs == ()
+
+
+def test_who_is_said_to_be_a_person_is_one_though_known_as_a_machine(people: Cast, tasks: Dataset) -> None:
+    labels(tasks, "0,polite,gpt,MET,machine", filename="first.csv")
+    data = b"item_id,criterion,rater,verdict\n1,polite,gpt,MET"
+    planned = {
+        kind: label_files.plan_labels(
+            tasks,
+            tasks.rubric_version,
+            data=data,
+            filename="plan.csv",
+            choices=label_files.said_choices(rater_kind=kind),
+        )
+        for kind in (None, "human")
+    }
+    assert [[one.rater_kind for one in plan.raters] for plan in planned.values()] == [["machine"], ["human"]]
+    stored = unsaid(tasks, "1,polite,gpt,MET", choices=label_files.said_choices(rater_kind="person"))
+    assert (stored.queue is not None, stored.runs) == (True, ())
+
+
+def test_whoever_imports_labels_of_people_gets_their_queue(people: Cast, tasks: Dataset) -> None:
+    labels(tasks, "0,polite,gpt,MET,machine", filename="first.csv")
+    data = b"item_id,criterion,rater,verdict\n1,polite,gpt,MET"
+    queue = label_files.import_labels(
+        tasks, tasks.rubric_version, by=people.ed, data=data, filename="people.csv"
+    )
+    assert [rater.kind for rater in queue.raters.all()] == ["human"]
 
 
 def test_a_plan_counts_what_would_be_stored(tasks: Dataset, people: Cast) -> None:

@@ -5,7 +5,7 @@ import pytest
 from rubricweb.engine.datasets import RubricDataset
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Case, CaseText, Dataset, Item
+from rubricweb.models import Case, CaseText, Dataset, Item, Judgement
 from rubricweb.selectors.datasets.cases import words_of
 from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.exports import labelled_queues
@@ -140,6 +140,30 @@ def test_a_split_waits_for_a_correction_and_seals_what_it_copies(people: Cast, l
         keys |= {item.key for item in half.items.all()}
     # Nobody has labelled the right words yet.
     assert keys == {f"i{number}" for number in range(1, 8)}
+
+
+@pytest.mark.parametrize("what", ["decides", "labels"])
+def test_nothing_is_split_where_somebody_labels_while_it_is_copied(
+    people: Cast, labelled: Dataset, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    item, whole = labelled.items.get(key="i1"), splits.describe_split
+    criterion = labelled.queues.get().rubric_version.criteria.get()
+
+    def meanwhile(*parts: RubricDataset) -> object:
+        # Between the reading that is sealed and the copy: another transaction is committed.
+        if what == "decides":
+            given = {"verdict": "UNMET", "cause": "human_wrong", "reason": "No."}
+            adjudications.adjudicate(item, criterion, by=people.rae, **given)
+        else:
+            Judgement.objects.filter(item=item, criterion=criterion).update(verdict="UNMET")
+        return whole(*parts)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(splits, "describe_split", meanwhile)
+        with pytest.raises(Conflict, match=r"Somebody labelled .* meanwhile"):
+            splits.split_dataset(labelled, n_dev=4, by=people.ed)
+    assert Dataset.objects.count() == 1
+    assert splits.split_dataset(labelled, n_dev=4, by=people.ed).dev.items.count() == 4
 
 
 @pytest.mark.django_db(transaction=True)

@@ -16,7 +16,7 @@ from rubricweb.selectors.reviews.calibration import (
     round_of,
 )
 from rubricweb.services import adjudications
-from rubricweb.services.reviews import calibration, queues, reviews
+from rubricweb.services.reviews import calibration, prefetch, queues, reviews
 from rubricweb.services.reviews.queue_changes import reassign_queue
 from tests import factories
 from tests.factories import Cast
@@ -340,3 +340,44 @@ def test_a_mark_that_is_lowered_or_taken_away_lets_those_on_who_reach_it(
     assert next_one(asked, people.ann).item.key == "item-0"
     with pytest.raises(Conflict, match="is not below the mark"):
         calibration.try_again(asked, rater(asked, people.ann), by=people.ed)
+
+
+def marked(queue: ReviewQueue, people: Cast, mark: float | None) -> None:
+    calibration.set_rules(queue, by=people.ed, calibration_items=2, pass_mark=mark, extra_rater_below=None)
+
+
+@pytest.mark.parametrize("mark", [0.5, None])
+def test_who_reaches_a_lowered_mark_has_passed_everywhere_and_for_good(
+    people: Cast, asked: ReviewQueue, mark: float | None
+) -> None:
+    for person, right in ((people.ann, 1), (people.rae, 0)):
+        do_next(asked, person, right=2)
+        do_next(asked, person, right=right)
+    when = Calibration.objects.get(rater=rater(asked, people.ann)).decided_at
+    marked(asked, people, mark)
+    row = Calibration.objects.get(rater=rater(asked, people.ann))
+    assert (row.passed, row.passed_by, row.decided_at) == (True, None, when)
+    # 3 of 6 reach a half, 2 of 6 do not.
+    assert Calibration.objects.get(rater=rater(asked, people.rae)).passed == (mark is None)
+    assert prefetch.prefetch_next(next_one(asked, people.ann), now=timezone.now()) is not None
+    marked(asked, people, 0.66)
+    assert next_one(asked, people.ann).item.key == "item-0"
+    assert round_of(asked, rater(asked, people.ann)).stage == CalibrationStage.PASSED
+
+
+def test_who_was_counted_by_the_mark_that_was_lowered_in_the_same_moment_goes_on(
+    people: Cast, asked: ReviewQueue, monkeypatch
+) -> None:
+    do_next(asked, people.ann, right=2)
+    counted = calibration.counted
+
+    def meanwhile(*args, **kwargs):
+        marked(ReviewQueue.objects.get(pk=asked.pk), people, 0.5)
+        return counted(*args, **kwargs)
+
+    monkeypatch.setattr(calibration, "counted", meanwhile)
+    do_next(asked, people.ann, right=1)
+    assert not Calibration.objects.get(queue=asked).passed
+    asked.refresh_from_db()
+    assert next_one(asked, people.ann).item.key == "item-0"
+    assert Calibration.objects.get(queue=asked).passed

@@ -54,6 +54,18 @@ def test_enough_agreement_asks_for_nobody(people: Cast, queue: ReviewQueue) -> N
     assert places(queue) == (2, 0, False)
 
 
+def test_a_share_that_was_written_in_percent_is_not_missed_by_rounding(
+    people: Cast, queue: ReviewQueue
+) -> None:
+    # 66.6666666667 percent, as the field shows two thirds and reads them again.
+    calibration.set_rules(
+        queue, by=people.ed, calibration_items=0, pass_mark=None, extra_rater_below=66.6666666667 / 100
+    )
+    review(queue, people.ann, "MET", "MET", "MET")
+    review(queue, people.rae, "MET", "MET", "UNMET")
+    assert places(queue) == (2, 0, False)
+
+
 def test_nobody_is_asked_where_all_raters_have_had_the_item(people: Cast, queue: ReviewQueue) -> None:
     mine = queues.next_review(queue, people.alice, now=timezone.now())
     assert mine is not None
