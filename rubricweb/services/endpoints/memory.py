@@ -44,6 +44,12 @@ def keep(*, now: datetime) -> int:
     return len(learned)
 
 
+def known_of(config: JudgeConfig, *, now: datetime) -> EndpointCapabilities:
+    """What is known about one endpoint and model; nothing that was learned too long ago."""
+    row = EndpointMemory.objects.filter(key=endpoint_key(config)).first()
+    return EndpointCapabilities.load(row.habits if row is not None and _fresh(row.habits, now) else {})
+
+
 @transaction.atomic
 def keep_of(config: JudgeConfig, capabilities: dict[str, Any], *, now: datetime) -> None:
     """Stores what was learned of one endpoint and model, as `EndpointCapabilities.dump` gives it."""

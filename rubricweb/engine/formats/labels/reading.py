@@ -119,7 +119,7 @@ def read_label_table(
     found, fields = recognised(sample, known, choices, unclear)
     if found is None:
         return LabelsReading(columns, None, (), refused=tuple(unclear), fields=fields, examples=examples)
-    reader = _RowReader(found, rubrics, choices, items, PurePath(filename).stem, exact=exact)
+    reader = _RowReader(found, rubrics, choices, items, PurePath(filename).stem.strip(), exact=exact)
     for record in itertools.chain(first, records):
         reader.take(record)
     return replace(reader.reading(columns, unread), fields=fields, examples=examples)

@@ -16,8 +16,7 @@ from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.client import batches as batch_client
 from rubricweb.judges.client.batches import BatchError, BatchState
 from rubricweb.judges.client.reply_formats import EndpointCapabilities
-from rubricweb.judges.rate_limit.store import endpoint_key
-from rubricweb.models import UNENDED, BatchJob, EndpointMemory, Run, RunEvent, RunState, RunTally
+from rubricweb.models import UNENDED, BatchJob, Run, RunEvent, RunState, RunTally
 from rubricweb.services.endpoints import memory
 from rubricweb.services.grading import reply_cache
 from rubricweb.services.grading.asking import strategy_of
@@ -54,9 +53,8 @@ class BatchStep:
         self.now = now
         self.strategy = strategy_of(run, judges)
         self.writer = Writer(run, holder(job), self.strategy)
-        known = EndpointMemory.objects.filter(key=endpoint_key(config)).first()
         self.refused = _refused_lately(run, now())
-        self.capabilities = EndpointCapabilities.load(known.habits if known else {}).joined(self.refused)
+        self.capabilities = memory.known_of(config, now=now()).joined(self.refused)
         self.questions = BatchQuestions(run, job, judges, self.strategy, self.capabilities)
 
     def take(self) -> None:
