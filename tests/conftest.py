@@ -22,6 +22,9 @@ from tests.legs import LEGS, legs_of
 from tests.worlds.furnished import Furnished, furnish_teams
 from tests.worlds.remembered import remembered
 
+# The collector of garbage need not come after every 700 new objects: importing and collecting tests makes
+# hundreds of thousands that stay, a page makes thousands.
+gc.set_threshold(20_000, 20, 50)
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs beside Django's ORM
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job's children would not hear Ctrl+C
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -71,11 +74,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
         elif any("installation" in one for one in fixtures):
             item.add_marker(pytest.mark.xdist_group("commands"))
     yield
-    # What is imported and collected stays: the collector of garbage need not look through it again and again,
-    # nor come after every 700 new objects; a page makes thousands.
+    # What is imported and collected stays: the collector of garbage need not look through it again and again.
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
     items.sort(key=_turn)
 
 
