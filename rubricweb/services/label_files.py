@@ -26,13 +26,6 @@ FIRST_LABELS = 10
 """So many labels a plan shows as they would be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class SaidChoices(LabelChoices):
-    """Choices that tell "people gave them" from nothing said: then who is known as a machine is one."""
-
-    kind_is_said: bool = False
-
-
 @dataclass(frozen=True)
 class RaterInFile:
     """A rater of a file of labels: what they count as, how many labels they gave, which member they are."""
@@ -90,7 +83,7 @@ def import_labels(
     **given: Any,
 ) -> ReviewQueue:
     """`import_label_file` for whoever has a file of people's labels and wants their queue."""
-    choices = SaidChoices(rater_kind=_known_kind(rater_kind), kind_is_said=True)
+    choices = LabelChoices(rater_kind=_known_kind(rater_kind))
     queue = import_label_file(dataset, rubric_version, choices=choices, **given).queue
     assert queue is not None  # somebody's labels are in the file, and not only machines'
     return queue
@@ -264,16 +257,15 @@ def said_choices(
     columns = list(columns)
     unread = [text[1:].strip() for text in columns if text.startswith("=")]
     kind = plain.pop("rater_kind", None)
-    plain["rater_kind"] = _known_kind(kind or StoredKind.HUMAN)
+    plain["rater_kind"] = _known_kind(kind) if kind else None
     kinds = _pairs("rater_kinds", rater_kinds, "gpt-4=machine")
-    return SaidChoices(
+    return LabelChoices(
         shape=shape,
         columns=_pairs("columns", [text for text in columns if text[:1] != "="], "item_id=example"),
         unread=frozenset(unread),
         # What people answer may hold "=", and so may what they wrote: an answer is one of ours.
         values=_pairs("values", values, "good=MET", last=True),
         rater_kinds={rater: _known_kind(kind) for rater, kind in kinds.items()},
-        kind_is_said=bool(kind),
         **plain,
     )
 
@@ -325,8 +317,7 @@ def _read(
     except InvalidFile as error:
         raise Invalid(f"{filename} cannot be read; nothing was imported.", error.faults) from error
     in_file = reading.found is not None and reading.found.rater_kind in reading.columns
-    by_choice = isinstance(choices, SaidChoices) and choices.kind_is_said
-    if in_file or by_choice or choices.rater_kind != "human":
+    if in_file or choices.rater_kind is not None:
         return reading
     return _with_known_kinds(dataset.team, reading, choices)
 

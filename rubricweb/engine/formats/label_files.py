@@ -62,7 +62,7 @@ class LabelChoices:
     ``ann: polite``, ``polite reason``. ``unread`` are columns that are not looked at. ``values`` says which
     answer a value stands for, for every criterion or, as ``polite: 2``, for one. ``rater`` gave the labels
     where no column says who did; ``criterion`` is what they are about where none does. ``rater_kind`` is
-    what raters are where neither the file nor ``rater_kinds`` says so.
+    what raters are where neither the file nor ``rater_kinds`` says so; None, where nobody said, for people.
     """
 
     shape: Shape | None = None
@@ -71,7 +71,7 @@ class LabelChoices:
     values: Mapping[str, str] = field(default_factory=dict)
     rater: str = ""
     criterion: str = ""
-    rater_kind: RaterKind = "human"
+    rater_kind: RaterKind | None = None
     rater_kinds: Mapping[str, RaterKind] = field(default_factory=dict)
 
 

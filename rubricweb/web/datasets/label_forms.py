@@ -7,11 +7,11 @@ from typing import Any
 
 from django import forms
 
-from rubricweb.engine.formats.label_files import FIELDS, SHAPES, RaterKind
+from rubricweb.engine.formats.label_files import FIELDS, SHAPES, LabelChoices, RaterKind
 from rubricweb.models import Dataset, RubricVersion, Team
 from rubricweb.models import RaterKind as StoredKind
 from rubricweb.selectors.rubrics import versions
-from rubricweb.services.label_files import LabelsPlan, SaidChoices
+from rubricweb.services.label_files import LabelsPlan
 from rubricweb.web.shared.choices import offer_rows
 
 MOST_CHOICES = 4_000
@@ -92,16 +92,15 @@ class LabelFileChoices:
     criterion: str = ""
     rater_kinds: dict[str, RaterKind] = field(default_factory=dict)
 
-    def choices(self) -> SaidChoices:
-        return SaidChoices(
+    def choices(self) -> LabelChoices:
+        return LabelChoices(
             shape=next((shape for shape in SHAPES if shape == self.shape), None),
             columns=self.columns,
             unread=frozenset(self.unread),
             values=self.values,
             rater=self.rater,
             criterion=self.criterion,
-            rater_kind=self.rater_kind or "human",
-            kind_is_said=self.rater_kind is not None,
+            rater_kind=self.rater_kind,
             rater_kinds=self.rater_kinds,
         )
 

@@ -257,14 +257,14 @@ class _RowReader:
     def _kind(self, record: PlacedRecord, rater: str, problems: list[RowProblem]) -> RaterKind:
         value = record.data.get(self._found.rater_kind) if self._found.rater_kind else None
         if value is None or value == "":
-            return self._kind_of(rater, self._choices.rater_kind)
+            return self._kind_of(rater, self._choices.rater_kind or "human")
         kind = RATER_KINDS.get(str(value).strip().casefold())
         if kind is None:
             place = join_place(record.place, self._found.rater_kind)
             problems.append(
                 RowProblem("kind", Fault(place, shown(value), ", ".join(RATER_KINDS)), str(value))
             )
-            return self._choices.rater_kind
+            return self._choices.rater_kind or "human"
         return self._kind_of(rater, kind)
 
     def _kind_of(self, rater: str, otherwise: RaterKind) -> RaterKind:
