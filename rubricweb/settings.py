@@ -133,7 +133,9 @@ elif _database["ENGINE"].endswith("postgresql"):
     _database["CONN_HEALTH_CHECKS"] = True
     # Compiling a query takes PostgreSQL longer than any of ours runs (1.7 s against 49 ms).
     _options = _database.setdefault("OPTIONS", {})
-    _options["options"] = f"-c jit=off {_options.get('options', '')}".strip()
+    # The address and PGOPTIONS come after, to be able to say otherwise; PGOPTIONS would else be left out.
+    _said = ("-c jit=off", env("PGOPTIONS", default=""), _options.get("options", ""))
+    _options["options"] = " ".join(filter(None, _said))
 else:
     raise ImproperlyConfigured("DATABASE_URL must be a sqlite:// or postgres:// address.")
 
