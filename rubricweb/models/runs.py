@@ -377,6 +377,7 @@ class BatchJob(models.Model):
     # In the provider's words: validating, in_progress, finalizing, completed, failed, expired, cancelled.
     state = models.CharField(max_length=40, blank=True)
     requests = models.PositiveIntegerField(default=0)
+    # Why it could not be handed in or looked at. Once it is over: what the endpoint refused in it, as JSON.
     error_message = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     checked_at = models.DateTimeField(null=True)

@@ -122,14 +122,13 @@ def estimate_people_mean(
 
     Binary: post-stratified on the judge's answer, θ = Σ W_k p̂_k with Wilson's interval of each p̂_k, n_k =
     (Σw)²/Σw² (times (z/t)² where weights differ, Korn & Graubard 1998) and the finite population's share
-    taken off; a stratum nobody labelled is ½ with [0, 1]. The
-    distances to the ends are added as squares (Zou & Donner 2008). Otherwise PPI++ (Angelopoulos, Duchi &
-    Zrnic 2023) with Hájek's weights: θ = λ·f̄ + Σ(r/π)/Σ(1/π), r = y − λf, λ = Cov_w(y, f)/Var_w(f) in 0 … 1,
-    t with n − 2 degrees of freedom; with fewer than ten labels off the commonest residual, one residual at
-    each end of the scale is added. V = (1 − n/N)·s²ᵣ/n, for cases like these + s²ᵧ/C of C
-    cases. An end, or a rate of these items, that the labels or the scale exclude is cut. Everything labelled:
-    the plain mean; of these items only the choice of raters is uncertain, √(Σs²ᵢ/Rᵢ)/N. Raises ValueError for
-    unequal lengths, infinite values, π outside 0 … 1.
+    taken off; a stratum nobody labelled is ½ with [0, 1]. The distances to the ends are added as squares (Zou
+    & Donner 2008). Otherwise PPI++ (Angelopoulos, Duchi & Zrnic 2023) with Hájek's weights: θ = λ·f̄ +
+    Σ(r/π)/Σ(1/π), r = y − λf, λ = Cov_w(y, f)/Var_w(f) in 0 … 1, t with n − 2 degrees of freedom; with fewer
+    than ten labels off the commonest residual, one residual at each end of the scale is added. V = (1 −
+    n/N)·s²ᵣ/n, for cases like these + s²ᵧ/C of C cases. What the labels or the scale exclude is cut: an end,
+    and of these items the mean. Everything labelled: the plain mean; of these items only the choice of raters
+    is uncertain, √(Σs²ᵢ/Rᵢ)/N. Raises ValueError for unequal lengths, infinite values, π outside 0 … 1.
 
     Worked: N 12, f = 1 1 1 0 | 1 0 1 0 0 0 1 0, y = 1 1 0 0 on the first four, π 1/3: p̂₁ = 2/3 and p̂₀ = 0,
     W = 1/2 each, θ = 1/3.
