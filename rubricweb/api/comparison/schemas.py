@@ -128,7 +128,8 @@ class HumanCeiling(Shape[ShownHumanCeiling]):
 
 
 class CriterionComparison(Schema):
-    """One criterion by its kind: `agreement` of a binary one, `options` of a choice, `mean_value` of a check.
+    """One criterion by its kind: `agreement` of a binary one, `options` of a choice, `mean_value` of a check,
+    whose `n` counts the items measured.
 
     What is of another kind is null. `bias` is how the judge's answers
     move the score beside people's as a share of the weight; `value_bias` is that of a choice alone.
@@ -230,7 +231,8 @@ class MeanScore(Schema):
     are no random sample: `unavailable` says why, and which queue would allow an estimate. People's answers
     are the means of raters, a tie is ½. `labelled` and `judged_labelled` are the plain means of people and
     judge over the items people labelled and tell of no others; `judged` is the judge's over all `items`.
-    `left_out` are labelled items that are no part of the random sample.
+    `left_out` are labelled items that are no part of the random sample. Every `n` counts items, and every
+    case weighs the same.
     """
 
     items: int

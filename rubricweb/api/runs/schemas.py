@@ -23,6 +23,7 @@ from rubricweb.models import MemberSnapshot, RunMode, RunState
 from rubricweb.selectors.runs.criterion_counts import OptionShare as ShownOptionShare
 from rubricweb.selectors.runs.errors import ErrorExample as ShownErrorExample
 from rubricweb.selectors.runs.group_means import GroupMean as ShownGroupMean
+from rubricweb.selectors.runs.group_means import summarised_groups
 from rubricweb.selectors.runs.listing import STATES
 from rubricweb.selectors.runs.results import RUN_ITEM_ORDERS
 from rubricweb.selectors.runs.votes import JudgeVotes as ShownJudgeVotes
@@ -107,6 +108,10 @@ class RunSummary(Schema):
     @staticmethod
     def resolve_score(row: Any) -> Any:
         return agreement.Figure(row.score_mean, row.score_low, row.score_high, row.cases)
+
+    @staticmethod
+    def resolve_groups(row: Any) -> Any:
+        return summarised_groups(row)
 
 
 class PanelMember(Shape[MemberSnapshot]):

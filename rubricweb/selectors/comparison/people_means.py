@@ -1,7 +1,7 @@
 """What people would say on average of all items of a run, where the labelled ones allow to tell."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 import numpy as np
@@ -36,7 +36,7 @@ UNKNOWN = float("nan")
 class PeopleEstimate:
     """The mean score that people would give, from their labels on some items and the judge on all.
 
-    Every case weighs the same in it, however many answers it has.
+    Every case weighs the same in it, however many answers it has; every `n` counts items.
 
     `these` tells of the `population` in words, a part of `everything` the viewer may see, `like_these` of
     cases like them, each with a 95 % interval; both are None where the labels do not allow it, and
@@ -96,7 +96,7 @@ def people_estimate(
     """
     machine = {row.item_id: row.score if row.fully_judged else None for row in rows}
     cases = repeated_cases_of(run)
-    judged = mean_figure(_by_case(machine, cases))
+    judged = replace(mean_figure(_by_case(machine, cases)), n=_known(machine))
     labelled, judged_labelled = _plain_means(scores, machine, cases)
     everything = f"the {len(rows):,} items of {run.dataset}" + " that you may see" * bool(hidden)
     samples = Samples(queues, [row.item_id for row in rows])

@@ -247,9 +247,10 @@ class Evidence:
         )
 
     def _mean(self, units: Sequence[Unit]) -> Figure:
-        """The mean of what a check measured, several answers to a case as one."""
+        """The mean of what a check measured, several answers to a case as one; `n` counts the answers."""
         values = np.array([self.judged.values[unit] for unit in units], dtype=np.float64)
-        return mean_figure(case_means(values, cluster_codes(map(self._cluster, units))).tolist())
+        found = mean_figure(case_means(values, cluster_codes(map(self._cluster, units))).tolist())
+        return replace(found, n=len(units))
 
     def _options(self, criterion: Criterion, units: Sequence[Unit]) -> OptionAgreement:
         return compare_options(

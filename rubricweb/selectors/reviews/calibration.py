@@ -1,7 +1,7 @@
 """Gold items of a queue, whose labels are known, and what its raters make of them."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -9,7 +9,7 @@ from enum import Enum
 import numpy as np
 from django.db.models import QuerySet
 
-from rubricweb.engine.agreement.intervals import share_figure
+from rubricweb.engine.agreement.intervals import cluster_sums, share_figure
 from rubricweb.models import (
     Adjudication,
     Calibration,
@@ -28,6 +28,8 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.datasets.items import name_systems
 from rubricweb.selectors.labels.people import Unit, reading_by
+from rubricweb.selectors.shared.cases import repeated_cases
+from rubricweb.selectors.shared.columns import ints
 
 KNOWN_SHOWN = 200
 """So many gold items are named on a page."""
@@ -145,8 +147,8 @@ def reaches_mark(queue: ReviewQueue, right: int, total: int) -> bool:
 
 def counted(queue: ReviewQueue, rater: Rater, *, since: datetime | None = None) -> tuple[int, int]:
     """(right, total) of the labels a rater gave to gold items, those submitted after `since`."""
-    found = _accuracy(_scores(queue, since=since, rater=rater).get(rater.pk, {}).values())
-    return found.right, found.total
+    by_item = _scores(queue, since=since, rater=rater).get(rater.pk, {})
+    return sum(right for right, _ in by_item.values()), sum(total for _, total in by_item.values())
 
 
 def _gold_reviews(queue: ReviewQueue, rater: Rater | None = None) -> QuerySet[Review]:
@@ -186,8 +188,8 @@ def _scores(
 class GoldAccuracy:
     """How many of a rater's labels of gold items are like the known ones, with a 95 % interval.
 
-    Labels of one item fall together and count for less than as many of several, see `share_figure`; several
-    of a single item have no interval.
+    Labels of one item, and of all answers to a case, fall together and count for less than as many of
+    several, see `share_figure`; several of a single one have no interval.
     """
 
     right: int
@@ -200,8 +202,11 @@ class GoldAccuracy:
         return self.right / self.total if self.total else None
 
 
-def _accuracy(by_item: Collection[tuple[int, int]]) -> GoldAccuracy:
-    right, total = np.array([*by_item], dtype=np.float64).reshape(-1, 2).T
+def _accuracy(by_item: Mapping[int, tuple[int, int]], cases: Mapping[int, int]) -> GoldAccuracy:
+    """`cases` are the `repeated_cases` among the items."""
+    counts = np.array([*by_item.values()], dtype=np.float64).reshape(-1, 2)
+    clusters = ints([cases.get(item_id, item_id) for item_id in by_item])
+    right, total = cluster_sums(counts, clusters).T
     figure = share_figure(right, total)
     return GoldAccuracy(int(right.sum()), figure.n, figure.low, figure.high)
 
@@ -209,7 +214,8 @@ def _accuracy(by_item: Collection[tuple[int, int]]) -> GoldAccuracy:
 def gold_accuracy(queue: ReviewQueue, viewer: User) -> dict[int, GoldAccuracy]:
     """Rater id → accuracy on the gold items whose labels are not hidden from the viewer."""
     hidden = hidden_gold(queue, viewer)
-    return {pk: _accuracy(by_item.values()) for pk, by_item in _scores(queue, hidden=hidden).items()}
+    cases = repeated_cases(Item.objects.filter(queue_items__queue=queue, queue_items__gold=True))
+    return {pk: _accuracy(by_item, cases) for pk, by_item in _scores(queue, hidden=hidden).items()}
 
 
 def hidden_gold(queue: ReviewQueue, viewer: User) -> frozenset[int]:

@@ -1,18 +1,22 @@
 """How often each answer was given to a criterion, whatever its kind."""
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+import numpy as np
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Value
+from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, wilson
 from rubricweb.engine.agreement.scores.means import mean_figure
 from rubricweb.engine.rubric.criterion import Option
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion, Judgement, Run, RunCriterionSummary, RunItem, RunState
+from rubricweb.selectors.shared.cases import case_numbers
+from rubricweb.selectors.shared.columns import Bools, Floats, Ints, Reader, columns, floats, ints
 
 
 @dataclass(frozen=True)
@@ -26,39 +30,26 @@ class OptionShare:
     share: Figure
 
 
-@dataclass
-class AnswersToCase:
-    """The answers to one criterion of one case: labels with their numbers, and what a check found."""
+@dataclass(frozen=True)
+class FiguresByCase:
+    """The rate of a criterion and the share of each option, several answers to a case counting as one."""
 
-    labels: dict[str, int] = field(default_factory=dict)
-    values: list[float] = field(default_factory=list)
-
-    def mean(self, worth: Mapping[str, float]) -> float | None:
-        """The mean of what the labels are worth and of the values; None without any."""
-        chosen = {label: n for label, n in self.labels.items() if label in worth}
-        n = sum(chosen.values()) + len(self.values)
-        total = math.fsum(self.values) + math.fsum(n * worth[label] for label, n in chosen.items())
-        return total / n if n else None
-
-    def share(self, label: str) -> float | None:
-        """The share of a label among all answers."""
-        n = sum(self.labels.values()) + len(self.values)
-        return self.labels.get(label, 0) / n if n else None
+    rate: Figure
+    shares: Mapping[str, Figure]
 
 
 @dataclass(frozen=True)
 class CriterionCounts:
     """Answers to one criterion: labels with their numbers, and the numbers that a check found.
 
-    `cases` has the answers of each case apart where cases have several, which then count as one in every
-    share and mean; it is None elsewhere.
+    `by_case` has the figures where cases have several answers, which then count as one; it is None elsewhere.
     """
 
     criterion: Criterion
     labels: Mapping[str, int]
     errors: int
     values: tuple[float, ...] = field(default=(), repr=False)
-    cases: tuple[AnswersToCase, ...] | None = field(default=None, repr=False)
+    by_case: FiguresByCase | None = None
 
     @property
     def met(self) -> int:
@@ -130,31 +121,35 @@ class CriterionCounts:
         1 chosen once and three times: 0.75. By case: the mean of the cases' rates. MET, MET and UNMET on one
         case, UNMET on another: 1/3.
         """
-        if self.cases is not None:
-            return _mean_of(one.mean(self._worth) for one in self.cases)
+        if self.by_case is not None:
+            return self.by_case.rate
         if self.criterion.kind == "binary":
             return share_figure(self.met, self.settled)
         return mean_figure(self.found)
 
     def _share(self, label: str) -> Figure:
-        if self.cases is not None:
-            return _mean_of(one.share(label) for one in self.cases)
+        if self.by_case is not None:
+            return self.by_case.shares[label]
         return share_figure(self.labels.get(label, 0), self.answers)
 
     @cached_property
     def _worth(self) -> dict[str, float]:
-        """What each label is worth, without those that abstain."""
-        if self.criterion.kind == "binary":
-            return {Verdict.MET: 1.0, Verdict.UNMET: 0.0}
-        return {label: option.value for label, option in self._options.items() if not option.na}
+        return _worth(self.criterion)
 
     @property
     def _options(self) -> dict[str, Option]:
-        return {option.label: option for option in (Option(**one) for one in self.criterion.options)}
+        return _options(self.criterion)
 
 
-def _mean_of(means: Iterable[float | None]) -> Figure:
-    return mean_figure([mean for mean in means if mean is not None])
+def _worth(criterion: Criterion) -> dict[str, float]:
+    """What each label is worth, without those that abstain."""
+    if criterion.kind == "binary":
+        return {Verdict.MET: 1.0, Verdict.UNMET: 0.0}
+    return {label: option.value for label, option in _options(criterion).items() if not option.na}
+
+
+def _options(criterion: Criterion) -> dict[str, Option]:
+    return {option.label: option for option in (Option(**one) for one in criterion.options)}
 
 
 def share_figure(count: int, n: int, confidence: float = CONFIDENCE) -> Figure:
@@ -163,45 +158,108 @@ def share_figure(count: int, n: int, confidence: float = CONFIDENCE) -> Figure:
     return Figure(count / n, bounds[0], bounds[1], n) if bounds else Figure(None, None, None, 0)
 
 
+class _Numbers(dict[str | None, int]):
+    """A number for every label that was seen; 0 for None, an error."""
+
+    def of(self, labels: Sequence[str | None]) -> Ints:
+        return ints([self.setdefault(label, len(self)) for label in labels])
+
+
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """Answers in arrays (rows,), those alike in one row: to which criterion, what was `said`, the number of a
+    label or what a check found, how often, and about which case, 0 where cases are not told apart.
+    """
+
+    criteria: Ints
+    said: NDArray[Any]
+    counts: Ints
+    cases: Ints
+
+    @classmethod
+    def read(cls, rows: QuerySet[Any, Any], said: Reader, case: Sequence[str]) -> "_Answers":
+        """One query for the columns of these rows and those of their `case`."""
+        names = ("criterion_id", "said", "n", *case)
+        criteria, found, counts, *of = columns(
+            rows.values_list(*names), ints, said, ints, *[ints for _ in case]
+        )
+        return cls(criteria, found, counts, case_numbers(*of) if case else np.zeros_like(criteria))
+
+    @classmethod
+    def nothing(cls) -> "_Answers":
+        return cls(ints(()), floats(()), ints(()), ints(()))
+
+    def where(self, rows: Bools) -> "_Answers":
+        return _Answers(self.criteria[rows], self.said[rows], self.counts[rows], self.cases[rows])
+
+    def mean_of_cases(self, worth: Floats) -> Figure:
+        """The mean over cases of the mean of each, by what each row is `worth`; NaN for one that abstains."""
+        counts = np.where(np.isnan(worth), 0, self.counts)
+        _, places = np.unique(self.cases, return_inverse=True)
+        answers = np.bincount(places, weights=counts)
+        sums = np.bincount(places, weights=counts * np.nan_to_num(worth))
+        return mean_figure((sums[answers > 0] / answers[answers > 0]).tolist())
+
+
 def criterion_counts(
     criteria: Iterable[Criterion], judgements: QuerySet[Judgement], *, by_case: bool = False
 ) -> list[CriterionCounts]:
-    """Counts over `judgements`, one per criterion in the order given, even without any; `by_case` of each
-    case apart too. Two queries.
+    """Counts over `judgements`, one per criterion in the order given, even without any, with the figures
+    `by_case` where they are asked for. Two queries.
 
     Other criteria are counted too and left out here: named in the query, they would lead a database to the
     judgements of all runs on these criteria, where those of one run or of some reviews are far fewer.
     """
     criteria = list(criteria)
     ids = [criterion.pk for criterion in criteria]
-    rows = judgements.order_by()
+    rows, numbers = judgements.order_by(), _Numbers({None: 0})
     case = ("item__case_id", "item__wording") if by_case else ()
-    labels: dict[int, Counter[str]] = defaultdict(Counter)
-    errors: Counter[int] = Counter()
-    cases: dict[int, dict[tuple[int, ...], AnswersToCase]] = defaultdict(lambda: defaultdict(AnswersToCase))
-    grouped = rows.filter(value=None).values("criterion_id", "verdict", *case).annotate(n=Count("pk"))
-    for criterion_id, verdict, n, *one in grouped.values_list("criterion_id", "verdict", "n", *case):
-        if verdict is None:
-            errors[criterion_id] += n
-        else:
-            labels[criterion_id][verdict] += n
-            cases[criterion_id][tuple(one)].labels[verdict] = n
-    values: dict[int, list[float]] = defaultdict(list)
+    grouped = rows.filter(value=None).values("criterion_id", *case, said=F("verdict")).annotate(n=Count("pk"))
+    labelled, measured = _Answers.read(grouped, numbers.of, case), _Answers.nothing()
     if any(criterion.kind == "check" for criterion in criteria):
-        measured = rows.filter(value__isnull=False, criterion__in=ids).order_by("criterion_id", "item_id")
-        for criterion_id, value, *one in measured.values_list("criterion_id", "value", *case):
-            values[criterion_id].append(float(value or 0.0))
-            cases[criterion_id][tuple(one)].values.append(float(value or 0.0))
+        found = rows.filter(value__isnull=False, criterion__in=ids).order_by("criterion_id", "item_id")
+        measured = _Answers.read(found.annotate(said=F("value"), n=Value(1)), floats, case)
     return [
-        CriterionCounts(
-            criterion=criterion,
-            labels=dict(labels[criterion.pk]),
-            errors=errors[criterion.pk],
-            values=tuple(values[criterion.pk]),
-            cases=tuple(cases[criterion.pk].values()) if by_case else None,
+        _counted(
+            criterion,
+            labelled.where(labelled.criteria == criterion.pk),
+            measured.where(measured.criteria == criterion.pk),
+            numbers,
+            by_case=by_case,
         )
         for criterion in criteria
     ]
+
+
+def _counted(
+    criterion: Criterion, labelled: _Answers, measured: _Answers, numbers: _Numbers, *, by_case: bool
+) -> CriterionCounts:
+    """The answers to one criterion."""
+    counts = np.bincount(labelled.said, weights=labelled.counts, minlength=len(numbers)).astype(int).tolist()
+    return CriterionCounts(
+        criterion=criterion,
+        labels={label: counts[at] for label, at in numbers.items() if label is not None and counts[at]},
+        errors=counts[numbers[None]],
+        values=tuple(measured.said.tolist()),
+        by_case=_by_case(criterion, labelled, measured, numbers) if by_case else None,
+    )
+
+
+def _by_case(
+    criterion: Criterion, labelled: _Answers, measured: _Answers, numbers: _Numbers
+) -> FiguresByCase:
+    if criterion.kind == "check":
+        return FiguresByCase(measured.mean_of_cases(measured.said), {})
+    worth = _worth(criterion)
+    by_number = np.array([worth.get(label or "", np.nan) for label in numbers])
+    answered = labelled.where(labelled.said != numbers[None])
+    return FiguresByCase(
+        rate=labelled.mean_of_cases(by_number[labelled.said]),
+        shares={
+            label: answered.mean_of_cases((answered.said == numbers.get(label)).astype(np.float64))
+            for label in _options(criterion)
+        },
+    )
 
 
 def on_graded_items(run: Run) -> QuerySet[Judgement]:

@@ -15,8 +15,7 @@ from rubricweb.engine.scoring.parts import score_columns
 from rubricweb.models import Criterion, Run, RunItem, RunSummary
 from rubricweb.selectors.runs.diff.answers import LabelNumbers, answers_of, worth_of
 from rubricweb.selectors.runs.graders import PER_ITEM
-from rubricweb.selectors.shared.cases import cases_of, has_repeated_cases
-from rubricweb.selectors.shared.columns import ints
+from rubricweb.selectors.shared.cases import has_repeated_cases, with_cases
 
 ONE_SCORE = "The judge gave one score for all criteria at once."
 
@@ -56,9 +55,8 @@ def group_means(run: Run, items: QuerySet[RunItem]) -> tuple[GroupMean, ...]:
         return ()
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
     shared = items.filter(rubric_version=run.rubric_version_id).order_by("item_id")
-    item_ids = ints(list(shared.values_list("item_id", flat=True)))
     by_case = has_repeated_cases(run)
-    cases = cases_of(shared) if by_case else item_ids
+    item_ids, cases = with_cases(shared, by_case=by_case)
     worth = worth_of(criteria)
     answers = answers_of(run, worth, item_ids, LabelNumbers())
     found = []

@@ -24,8 +24,8 @@ from rubricweb.selectors.runs.criterion_counts import (
     summarised_counts,
 )
 from rubricweb.selectors.runs.group_means import GroupMean, group_means, summarised_groups
-from rubricweb.selectors.shared.cases import cases_of, has_repeated_cases
-from rubricweb.selectors.shared.columns import Floats, columns, floats, ints
+from rubricweb.selectors.shared.cases import has_repeated_cases, with_cases
+from rubricweb.selectors.shared.columns import Floats
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
 RUN_ITEM_ORDERS = {
@@ -150,19 +150,21 @@ def result(run: Run, *, viewer: User, failed_items: FailedItems = "exclude") -> 
     )
     by_case = has_repeated_cases(run)
     read = rows.filter(included).order_by("item_id")
-    scores, passed, item_ids = columns(read.values_list("score", "passed", "item_id"), floats, floats, ints)
-    cases = cases_of(read) if by_case else item_ids
+    scores, passed, _, cases = with_cases(read, "score", "passed", by_case=by_case)
+    means = case_means(scores, cases)
     scored = scores[~np.isnan(scores)].tolist()
     rates = _criterion_rates(run, visible, failed_items, by_case=by_case)
     kept = visible is None and failed_items == "exclude"
     summary = getattr(run, "summary", None) if kept else None
+    if summary is not None and (summary.scored, summary.cases) != (len(scored), len(means)):
+        summary = None  # answers came in since
     # Answers on items that bring a rubric of their own, or have an error, are in no rate.
     shared = rates and not counts["errored"]
     if shared:
         of_run = RunItem.objects.filter(run=run)
         shared = not of_run.exclude(rubric_version=run.rubric_version).exists()
     return Result(
-        mean=_mean(case_means(scores, cases), summary),
+        mean=_mean(means, summary),
         coverage=counts["mean_coverage"],
         graded=counts["graded"],
         scored=len(scored),
@@ -181,7 +183,7 @@ def result(run: Run, *, viewer: User, failed_items: FailedItems = "exclude") -> 
 
 def _mean(means: Floats, summary: RunSummary | None) -> Figure:
     """The mean of these, one of each case, with its interval: of an ended run as it was worked out then."""
-    if summary is not None and summary.cases == len(means):
+    if summary is not None:
         return Figure(summary.score_mean, summary.score_low, summary.score_high, summary.cases)
     return mean_figure(means.tolist())
 

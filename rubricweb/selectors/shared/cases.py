@@ -3,11 +3,14 @@
 A case means here a case in certain words: answers to its earlier words are another unit.
 """
 
+from typing import Any
+
 import numpy as np
 from django.db.models import Count, QuerySet
+from numpy.typing import NDArray
 
 from rubricweb.models import Item, Run, RunItem
-from rubricweb.selectors.shared.columns import Ints, columns, ints
+from rubricweb.selectors.shared.columns import Ints, columns, floats, ints
 
 WORDINGS = 1 << 20
 """More than a case ever has: a case and its wording are one number."""
@@ -45,6 +48,14 @@ def repeated_cases_of(run: Run) -> dict[int, int]:
     return repeated_cases(Item.objects.filter(run_items__run=run)) if has_repeated_cases(run) else {}
 
 
-def cases_of(rows: QuerySet[RunItem]) -> Ints:
-    """(rows,): the number of the case each of these rows answers, in their order. One query."""
-    return case_numbers(*columns(rows.values_list("item__case_id", "item__wording"), ints, ints))
+def with_cases(rows: QuerySet[RunItem], *numbers: str, by_case: bool) -> list[NDArray[Any]]:
+    """Columns of these rows, each (rows,): these `numbers`, NaN for None, the ids of their items, and what a
+    mean counts: the number of the case each answers `by_case`, else the item.
+
+    One query: an answer that is stored meanwhile is in all of them or in none.
+    """
+    case = ("item__case_id", "item__wording") if by_case else ()
+    readers = [*[floats for _ in numbers], ints, *[ints for _ in case]]
+    found = columns(rows.values_list(*numbers, "item_id", *case), *readers)
+    units = case_numbers(*found[-2:]) if by_case else found[-1]
+    return [*found[: len(numbers) + 1], units]

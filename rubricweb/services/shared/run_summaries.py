@@ -23,8 +23,7 @@ from rubricweb.models import (
 from rubricweb.selectors.runs import group_means
 from rubricweb.selectors.runs.criterion_counts import criterion_counts, on_judged_items
 from rubricweb.selectors.runs.progress import item_counts
-from rubricweb.selectors.shared.cases import cases_of, has_repeated_cases
-from rubricweb.selectors.shared.columns import columns, floats, ints
+from rubricweb.selectors.shared.cases import has_repeated_cases, with_cases
 
 # While the last answers are on their way what was worked out may be out of date at once. Whoever brings the
 # very last one sums up again.
@@ -80,8 +79,8 @@ def figures_of(run: Run) -> SummaryFigures:
     rows = RunItem.objects.filter(run=run)
     scored = rows.filter(FULLY_JUDGED, score__isnull=False).order_by("item_id")
     repeats_cases = has_repeated_cases(run, anew=True)
-    scores, item_ids = columns(scored.values_list("score", "item_id"), floats, ints)
-    means = case_means(scores, cases_of(scored) if repeats_cases else item_ids)
+    scores, _, cases = with_cases(scored, "score", by_case=repeats_cases)
+    means = case_means(scores, cases)
     mean = mean_figure(means.tolist())
     groups = group_means.group_means(run, rows.filter(FULLY_JUDGED))
     summary = {

@@ -134,16 +134,19 @@ def _link(address: str, count: int) -> SafeString:
 def bias_words(agreement: ScoreAgreement, confidence: float) -> str:
     """Whether the judge's scores differ from people's by more than chance.
 
-    Claimed where both the interval of the bias and the paired t test say so: with few items the interval is
-    the wider of the two, at a later look the test asks for more. `confidence` is that of the comparison's
-    claims: at a look at a test half it is higher.
+    Claimed where both the interval of the bias and the paired t test say so: where few items differ from the
+    rest the interval is the wider of the two, at a later look the test asks for more. `confidence` is that of
+    the comparison's claims: at a look at a test half it is higher.
     """
     p, tested = p_against(agreement.bias), agreement.bias_t.p
     if p is None:
-        return "Whether the bias could be chance is undefined: it takes two items."
+        # Several items of which no two fall apart are answers to one case.
+        of = "items" if agreement.n < 2 else "cases"
+        return f"Whether the bias could be chance is undefined: it takes two {of}."
     level = 1 - confidence
-    if tested is not None and tested < level <= p:
-        return "The bias could be chance: it rests on too few items to tell."
+    # Over cases the two differ for another reason as well: the test counts each case once.
+    if tested is not None and tested < level <= p and agreement.bias_t.n == agreement.n:
+        return "The bias could be chance: too few items differ from the rest to tell."
     p = max(p, tested or 0.0)
     chance = "is unlikely to be chance" if p < level else "could be chance"
     said = "p < 0.001" if p < 0.001 else f"p = {number(p)}"

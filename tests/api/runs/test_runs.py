@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
-from rubricweb.models import Run, Vote
+from rubricweb.models import Run, RunSummary, Vote
 from rubricweb.services.datasets import datasets
 from rubricweb.services.endpoints import endpoints, prices
 from rubricweb.services.runs import panels
@@ -13,6 +13,7 @@ from tests.api.client import ApiClient
 from tests.api.conftest import by_the_book
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.failing import failing_run
 
 
 @pytest.fixture
@@ -247,3 +248,20 @@ def test_a_report_holds_every_verdict_with_its_reason_or_error(ed: ApiClient, pe
 def test_an_item_of_another_dataset_is_not_in_the_run(ed: ApiClient, people: Cast, world) -> None:
     other = factories.dataset(people.team, people.ed, name="other")
     ed.refused(404, "GET", f"/runs/{world.run.pk}/items/{other.items.first().pk}")
+
+
+def test_runs_summed_up_by_an_earlier_release_have_means_of_groups_over_items(
+    people: Cast, as_member
+) -> None:
+    run, client = failing_run(people), as_member(people.bob)
+    kept = RunSummary.objects.get(run=run)
+    kept.groups = [{name: part for name, part in one.items() if name != "unit"} for one in kept.groups]
+    kept.save()
+    [listed] = client.get("/runs")["items"]
+    for shown in (listed, client.get(f"/runs/{run.pk}")):
+        groups = shown["summary"]["groups"]
+        assert [(one["name"], one["score"]["n"], one["unit"]) for one in groups] == [
+            ("Facts", 3, "item"),
+            ("Tone", 3, "item"),
+            (None, 3, "item"),
+        ]

@@ -289,6 +289,37 @@ def test_labels_of_one_gold_item_are_counted_together(
     assert (ann.low, ann.high) == (approx(0.2323), approx(0.9880))
 
 
+def test_labels_of_gold_answers_to_one_case_are_counted_together(
+    people: Cast, version: RubricVersion, approx: Callable[[float], object]
+) -> None:
+    """Four gold items, two attempts at each of two cases."""
+    items = [
+        {"id": f"item-{n}", "case_id": f"case-{n % 2}", "attempt": n + 1, "submission": f"Answer {n}."}
+        for n in range(4)
+    ]
+    dataset = factories.dataset(people.team, people.ed, items=items)
+    lines = [f"item-{n},{name},ground truth,MET," for n in range(4) for name in NAMES]
+    data = "\n".join(["item_id,criterion,rater,verdict,reason", *lines]).encode()
+    reviews.import_labels(dataset, version, by=people.ed, data=data, filename="settled.csv")
+    queue = factories.queue(
+        people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann]
+    )
+    calibration.mark_gold(queue, by=people.ed, at_random=4)
+    calibration.set_rules(queue, by=people.ed, calibration_items=4, pass_mark=None, extra_rater_below=None)
+    for _ in range(4):
+        review = next_one(queue, people.ann)
+        right = "MET" if review.item.case.key == "case-0" else "UNMET"
+        for criterion in reviews.criteria_of(review):
+            reviews.save_verdict(review, criterion.pk, verdict=right)
+        reviews.submit(review, now=timezone.now())
+    ann = gold_accuracy(queue, people.ed)[rater(queue, people.ann).pk]
+    # 6 of 12: one case all right, one all wrong, sᵢ − p·nᵢ = ±3: a label says what (9 + 9) / (12 · ¼) = 6 do,
+    # so 12/6 · ½ = 1 label is left, times (1.960 / 12.706)² for t of one degree 0.0238. Wilson of ½ of that:
+    # half 1.960 · √(¼/0.0238 + 3.8415/(4 · 0.0238²)) / (1 + 3.8415/0.0238) = 0.4985.
+    assert (ann.right, ann.total) == (6, 12)
+    assert (ann.low, ann.high) == (approx(0.0015), approx(0.9985))
+
+
 def test_an_editor_who_rates_learns_neither_the_gold_items_nor_what_others_made_of_them(
     people: Cast, asked: ReviewQueue
 ) -> None:

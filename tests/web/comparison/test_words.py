@@ -7,18 +7,33 @@ from rubricweb.engine.agreement import compare_scores
 from rubricweb.web.comparison.words import bias_words
 
 
-def said(judged: list[float], people: list[float], confidence: float = 0.95) -> str:
-    return bias_words(compare_scores(people, judged, resamples=0), confidence)
+def said(
+    judged: list[float], people: list[float], confidence: float = 0.95, cases: list[int] | None = None
+) -> str:
+    return bias_words(compare_scores(people, judged, cases, resamples=0), confidence)
 
 
 def test_a_bias_whose_interval_holds_0_could_be_chance() -> None:
     # Six of thirty items 0.3 lower, the others equal: fewer than ten differ, so one residual at each end is
     # added: (0.432 + 2) / 31 = 0.0785, half 2.0452 · √(0.0785 / 30) = 0.1046 about −0.06. It holds 0:
     # z = 1.95996 · 0.06 / 0.1046 = 1.124, p = 0.261. A paired t test alone would say p = 0.012.
-    few = "The bias could be chance: it rests on too few items to tell."
+    few = "The bias could be chance: too few items differ from the rest to tell."
     assert said([0.2] * 6 + [0.5] * 24, [0.5] * 30) == few
     # Six of six 0.3 higher, but for 0.01: t is 165, and the interval knows that these are six.
     assert said([0.8, 0.8, 0.8, 0.8, 0.8, 0.79], [0.5] * 6) == few
+    # Nine of a thousand: t = 3.01 of 999 degrees; with ±1 added the interval is twice as wide.
+    assert said([0.2] * 9 + [0.5] * 991, [0.5] * 1000) == few
+
+
+def test_a_bias_over_cases_of_unequal_size_is_not_laid_to_few_items() -> None:
+    # One case with nine answers 0.5 lower, twelve with one 0.2 higher, all apart from each other by 0.001:
+    # the case means, 1.9/13 = 0.146 with s 0.194, have t = 2.7; the items' mean, −2.1/21, is the other way.
+    apart = [at / 1000 for at in range(21)]
+    judged = [*[0.0] * 9, *[0.7] * 12]
+    words = said(
+        [one + by for one, by in zip(judged, apart, strict=True)], [0.5] * 21, cases=[0] * 9 + [*range(1, 13)]
+    )
+    assert words.startswith("The bias could be chance: p = ")
 
 
 def test_a_bias_that_neither_claims_could_be_chance_with_its_p() -> None:
@@ -61,3 +76,8 @@ def test_at_a_look_the_claim_holds_at_the_confidence_of_the_look() -> None:
 def test_a_bias_of_fewer_than_two_items_says_nothing_of_chance(items: int) -> None:
     undefined = "Whether the bias could be chance is undefined: it takes two items."
     assert said([0.2] * items, [0.5] * items) == undefined
+
+
+def test_a_bias_of_several_answers_to_one_case_says_nothing_of_chance() -> None:
+    undefined = "Whether the bias could be chance is undefined: it takes two cases."
+    assert said([0.2, 0.3, 0.1], [0.5] * 3, cases=[7, 7, 7]) == undefined

@@ -27,6 +27,8 @@ FEW_RESIDUALS = 10
 LEAST_PILOT = 20
 """Labels from which a spread can be told well enough to say how many more are needed."""
 
+ONE_CASE = "All items answer one case: that does not tell how cases differ."
+
 MOST_MISSING = 0.10
 """The share of drawn items without a label above which the two extremes are given."""
 
@@ -42,10 +44,11 @@ class PeopleMean:
     far the judge is relied on: 0 not at all, 1 fully corrected by the labels; None where it answered
     everything alike or everything is labelled. `effective_n` is (Σw)²/Σw² of the labels' weights.
     `residual_variance` and `case_variance` are s²ᵣ and s²ᵧ, what `labels_needed` starts from; None without
-    enough labels. `rater_error` is the standard error of the mean that comes from which people were asked,
-    None where an item has one rater or nothing is known. `missing` counts items that were drawn and have no
-    label; above 10 % of the draw `worst` and `best` are the ends the interval would have if each were at that
-    end of the scale. `reason` says why there is no value, or no interval.
+    enough labels. `design_effect` is by how much more labels it takes where cases have unequal numbers of
+    answers, N·Σshare²/(Σshare)². `rater_error` is the standard error of the mean that comes from which people
+    were asked, None where an item has one rater or nothing is known. `missing` counts items that were drawn
+    and have no label; above 10 % of the draw `worst` and `best` are the ends the interval would have if each
+    were at that end of the scale. `reason` says why there is no value, or no interval.
     """
 
     value: float | None
@@ -60,6 +63,7 @@ class PeopleMean:
     effective_n: float = 0.0
     residual_variance: float | None = None
     case_variance: float | None = None
+    design_effect: float = 1.0
     rater_error: float | None = None
     missing: int = 0
     worst: float | None = None
@@ -161,14 +165,16 @@ def labels_needed(
     """How many random labels, those there are included, tell a mean from one `margin` away.
 
     SE* = margin / (z₁₋α/₂ + z_power); n = s²ᵣ / (SE*² − s²ᵧ/C + s²ᵣ/N), without s²ᵧ/C for these items, from a
-    pilot of at least 20 labels. Where SE*² ≤ s²ᵧ/C the C cases there are cannot do it, however many are
-    labelled. Raises ValueError for a margin of 0 or less.
+    pilot of at least 20 labels; s²ᵣ counts `design_effect` times. Where SE*² ≤ s²ᵧ/C the C cases there are
+    cannot do it, however many are labelled. Raises ValueError for a margin of 0 or less.
 
     Worked: s²ᵣ 0.1, s²ᵧ 0.2, N = C = 1,000, margin 0.1: SE* = 0.1 / 2.8016 = 0.0357, SE*² 0.001274; n = 0.1 /
     (0.001274 − 0.0002 + 0.0001) = 85.2, so 86.
     """
     if not margin > 0:
         raise ValueError(f"margin is {margin}; right is a difference above 0")
+    if _is_one_case(pilot):
+        return LabelsNeeded(None, reason=ONE_CASE)
     if pilot.n < LEAST_PILOT or pilot.residual_variance is None or pilot.case_variance is None:
         least = min(LEAST_PILOT, pilot.population_size)
         return LabelsNeeded(
@@ -184,7 +190,8 @@ def labels_needed(
         return LabelsNeeded(
             None, cases, f"This cannot be decided with these cases; it needs about {cases:,} cases."
         )
-    needed = ceil(pilot.residual_variance / (left + pilot.residual_variance / total))
+    of_labels = pilot.design_effect * pilot.residual_variance
+    needed = ceil(of_labels / (left + of_labels / total))
     return LabelsNeeded(min(total, max(needed, LEAST_PILOT)))
 
 
@@ -304,10 +311,18 @@ def _estimate(data: _Data, population: Population, binary: bool, confidence: flo
     found = replace(
         found,
         effective_n=_effective(weights),
+        design_effect=total / _effective(data.share),
         rater_error=data.rater_error,
         reason=found.reason or _few(n) * (found.low is None),
     )
+    if _is_one_case(found):
+        return replace(found, low=None, high=None, reason=ONE_CASE)
     return _census(found, confidence) if n == total else found
+
+
+def _is_one_case(found: PeopleMean) -> bool:
+    """Whether it would tell of cases like these from several answers to a single one."""
+    return found.population == "cases like these" and found.cases == 1 < found.population_size
 
 
 def _few(n: int) -> str:

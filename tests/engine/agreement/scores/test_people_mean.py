@@ -256,6 +256,66 @@ def test_a_pilot_of_twenty_comes_before_any_plan():
     )
 
 
+def test_labels_needed_are_more_where_cases_have_unequal_numbers_of_answers():
+    """Ten cases of nine answers and ten of one, every other item labelled: a label of a single answer weighs
+    nine times as much. N·Σshare²/(Σshare)² = mean answers · mean of 1/answers = 5 · (1/9 + 1)/2 = 2.7778.
+    """
+    answered = np.repeat(np.arange(20), [9] * 10 + [1] * 10)
+    people = np.where(np.arange(100) % 2 == 0, (np.arange(100) // 2) % 2, NOBODY)
+    pilot = estimate_people_mean(
+        np.full(100, NOBODY),
+        people,
+        np.full(100, 0.5),
+        Labelling(answered=answered),
+        population="these items",
+    )
+    assert pilot.design_effect == pytest.approx(2.7778, abs=1e-4)
+    # 22 of 45 labels and 3 of the 5 of single answers are 1: (22/9 + 3) / (45/9 + 5) = 0.5444 from
+    # (45/9 + 5)² / (45/81 + 5) = 18 labels, two more each way (9.8 + 2)/22 = 0.5364; s²ᵣ = 0.24868.
+    # SE*² = (0.2/2.8016)² = 0.0050963; 2.7778·0.24868 = 0.69078, / (0.0050963 + 0.0069078) = 57.5.
+    assert pilot.residual_variance == pytest.approx(0.24868, abs=1e-5)
+    assert labels_needed(pilot, 0.2).labels == 58
+    alone = estimate_people_mean(np.full(100, NOBODY), people, np.full(100, 0.5), population="these items")
+    assert alone.design_effect == 1
+
+
+def test_so_many_labels_tell_the_margin_where_cases_have_unequal_numbers_of_answers():
+    """400 draws of the number that is said: the means then vary as the margin asks, 0.05 / 2.8016."""
+    draw = np.random.default_rng(5)
+    answered = np.repeat(np.arange(400), [9] * 200 + [1] * 200)
+    truth, nothing, known = draw.random(2000), np.full(2000, NOBODY), Labelling(answered=answered)
+
+    def estimate(labels: int):
+        people = np.full(2000, NOBODY)
+        asked = draw.choice(2000, labels, replace=False)
+        people[asked] = truth[asked]
+        return estimate_people_mean(
+            nothing, people, np.full(2000, labels / 2000), known, population="these items"
+        )
+
+    needed = labels_needed(estimate(1000), 0.05).labels
+    assert needed is not None
+    means = [estimate(needed).value for _ in range(400)]
+    assert np.std(means) == pytest.approx(0.05 / 2.8016, rel=0.1)
+
+
+@pytest.mark.parametrize("people", [[0.2, 0.4, 0.6, 0.8] * 6, [0.0, 1.0] * 12], ids=["scores", "verdicts"])
+def test_answers_to_one_case_do_not_tell_how_cases_differ(people: list[float]):
+    one = Labelling(answered=np.zeros(24))
+    found = estimate_people_mean([NOBODY] * 24, people, [1.0] * 24, one)
+    why = "All items answer one case: that does not tell how cases differ."
+    assert (found.value, found.low, found.high, found.reason) == (pytest.approx(0.5), None, None, why)
+    # No number of labels of it does either.
+    needed = labels_needed(found, 0.05)
+    assert (needed.labels, needed.cases, needed.reason) == (None, None, why)
+    # Of two cases the interval is wide; of the items themselves one case tells as much as many.
+    two = estimate_people_mean([NOBODY] * 24, people, [1.0] * 24, Labelling(answered=np.arange(24) % 2))
+    assert two.low is not None
+    half = [*people[:12], *[NOBODY] * 12]
+    these = estimate_people_mean([NOBODY] * 24, half, [0.5] * 24, one, population="these items")
+    assert these.low is not None
+
+
 def test_bad_input_is_named_by_its_place():
     with pytest.raises(ValueError, match=r"inclusion\[1\] is 0"):
         estimate_people_mean([1, 0], [1, 0], [1, 0])
