@@ -1,13 +1,11 @@
 """Grades of a machine that came in a file, kept as a finished run of a judge that nobody asks."""
 
-import hashlib
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from rubricweb import engine
@@ -36,9 +34,6 @@ from rubricweb.services.shared.run_summaries import summarise
 
 Grade = tuple[Item, Criterion, str, str]
 """What the machine said: item, criterion, label, reason."""
-
-Said = tuple[int, int, int, str, str]
-"""A label by ids: item, rater, criterion, label, reason."""
 
 ITEMS_AT_ONCE = 2_000
 
@@ -69,43 +64,6 @@ _RUN_ITEM = (
     "reason",
     "error_message",
 )
-
-
-def digest(said: Iterable[Sequence[Any]]) -> str:
-    """The same for the same labels in whatever order: how a file that is imported again is known."""
-    return hashlib.sha256(json.dumps(sorted(said), ensure_ascii=True).encode()).hexdigest()
-
-
-def holders(dataset: Dataset, said: Iterable[Said], *, of_people: bool) -> dict[int, str]:
-    """Rater id → the name of a queue, or of an imported run, with what this rater says in a file. Who said
-    something else, more or less in every one of them is not there.
-
-    The labels of one file are in several of them once somebody said what its raters are.
-    """
-    wanted: dict[int, set[Said]] = defaultdict(set)
-    for label in said:
-        wanted[label[1]].add(label)
-    if of_people:
-        rows = Judgement.objects.in_reviews(queue__dataset=dataset, imported=True, rater__in=list(wanted))
-        rater, place = "review__rater", "review__queue"
-    else:
-        rows = Judgement.objects.filter(run__dataset=dataset, run__rater__in=list(wanted))
-        rater, place = "run__rater", "run"
-    # Only what has as many labels can have the same, and is read.
-    counts = rows.order_by().values_list(rater, place).annotate(n=Count("pk"))
-    alike = {place_id for rater_id, place_id, n in counts if n == len(wanted[rater_id])}
-    rows = rows.filter(**{f"{place}__in": alike}).order_by("pk")
-    stored: dict[tuple[int, int], set[Said]] = defaultdict(set)
-    names: dict[int, str] = {}
-    labels = rows.values_list("item", rater, "criterion", "verdict", "reason", place, f"{place}__name")
-    for *ids, verdict, reason, place_id, name in labels.iterator():
-        stored[ids[1], place_id].add((*ids, verdict, reason))
-        names[place_id] = name
-    found: dict[int, str] = {}
-    for (rater_id, place_id), there in stored.items():
-        if there == wanted[rater_id]:
-            found.setdefault(rater_id, names[place_id])
-    return found
 
 
 def store(

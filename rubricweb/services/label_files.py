@@ -20,7 +20,8 @@ from rubricweb.errors import Invalid, NotFound
 from rubricweb.models import Dataset, Item, Rater, ReviewQueue, Rubric, RubricVersion, Run, Team, User
 from rubricweb.models import RaterKind as StoredKind
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
-from rubricweb.services.labels import NewLabels, new_labels, require_rubric, resolve_labels, store_labels
+from rubricweb.services.labels import require_rubric, resolve_labels, store_labels
+from rubricweb.services.new_labels import new_labels
 
 FIRST_LABELS = 10
 """So many labels a plan shows as they would be read."""
@@ -39,7 +40,7 @@ class RaterInFile:
 @dataclass(frozen=True)
 class LabelsPlan:
     """What a file of labels would become: `labels` on `items` by these raters, people's in a queue of this
-    name, each machine's in a run.
+    name, each machine's in a run. `first` are the first of them.
 
     `left_out` is what the reading leaves out, and what was imported before: that is not among the others.
     """
@@ -50,6 +51,7 @@ class LabelsPlan:
     criteria: int
     raters: tuple[RaterInFile, ...]
     reading: LabelsReading
+    first: tuple[LabelRecord, ...]
     left_out: tuple[LeftOut, ...] = ()
 
     @property
@@ -109,7 +111,7 @@ def import_label_file(
     journal says what. Raises Conflict for a file all of whose labels were imported before, when `strict`
     also for one that holds some of them.
     """
-    queue_name = _queue_name(queue_name, filename)
+    queue_name = queue_name_of(queue_name, filename)
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
     _refuse(reading, filename, strict=strict)
     left_out = "; ".join(map(str, reading.left_out))[:2000]
@@ -172,7 +174,7 @@ def plan_as_data(plan: LabelsPlan) -> dict[str, Any]:
             {**asdict(one), "criteria": list(one.criteria), "allowed": list(one.allowed)}
             for one in reading.unknown_values
         ],
-        "first": [_label_as_data(label) for label in reading.labels[:FIRST_LABELS]],
+        "first": [_label_as_data(label) for label in plan.first],
     }
 
 
@@ -202,11 +204,9 @@ def look_at_labels(
     Raises Invalid for what is no table, Conflict for a queue name that is taken and for a file that was
     imported before.
     """
-    queue_name = _queue_name(queue_name, filename)
+    queue_name = queue_name_of(queue_name, filename)
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
-    given: list[tuple[str, str, str, str]] = [
-        (one.item_id, one.criterion, one.rater, one.rater_kind) for one in reading.labels
-    ]
+    given = reading.labels
     members: dict[tuple[str, str], str] = {}
     known: tuple[LeftOut, ...] = ()
     if reading.labels and not reading.refused:
@@ -214,30 +214,20 @@ def look_at_labels(
         mark = transaction.savepoint()
         resolved = resolve_labels(dataset, rubric_version, reading.labels)
         new = new_labels(dataset, resolved, queue_name, strict=strict)
-        known, given = new.known, _given(new)
+        known, given = new.known, new.labels
         members = {key: rater.user.username for key, rater in resolved.raters.items() if rater.user}
         transaction.savepoint_rollback(mark)
-    per_rater = Counter((rater, kind) for _, _, rater, kind in given)
+    per_rater = Counter((one.rater, one.rater_kind) for one in given)
     return LabelsPlan(
         queue_name,
         len(given),
-        len({item for item, *_ in given}),
-        len({criterion for _, criterion, *_ in given}),
+        len({one.item_id for one in given}),
+        len({one.criterion for one in given}),
         tuple(RaterInFile(*key, n, members.get(key, "")) for key, n in sorted(per_rater.items())),
         reading,
+        given[:FIRST_LABELS],
         (*reading.left_out, *known),
     )
-
-
-def _given(new: NewLabels) -> list[tuple[str, str, str, str]]:
-    """Item, criterion, rater and kind of rater of each label that would be stored."""
-    people = [(label.item_id, label.criterion, label.rater, label.rater_kind) for _, label, _ in new.people]
-    machines = [
-        (item.key, criterion.name, rater.name, rater.kind)
-        for rater, grades, _ in new.machines
-        for item, criterion, *_ in grades
-    ]
-    return [*people, *machines]
 
 
 def said_choices(
@@ -280,7 +270,8 @@ def _pairs(field: str, said: Iterable[str], example: str, *, last: bool = False)
     return pairs
 
 
-def _queue_name(queue_name: str, filename: str) -> str:
+def queue_name_of(queue_name: str, filename: str) -> str:
+    """What the labels of a file are called among the review queues: as somebody said, else like the file."""
     # Without blanks at its ends, as forms send a text back: else the name would count as changed there.
     names = (name.strip()[:200].rstrip() for name in (queue_name, PurePath(filename).stem))
     return next(filter(None, names), "Imported labels")
@@ -305,34 +296,27 @@ def _read(
 ) -> LabelsReading:
     require_rubric(dataset, version)
     try:
-        reading = read_limited(
+        return read_limited(
             read_label_table,
             data,
             filename=filename,
-            choices=choices,
+            choices=replace(choices, known_kinds=_known_kinds(dataset.team)),
             rubric=None if version is None else version.to_engine(),
             own_rubrics=_own_rubrics(dataset),
             items=frozenset(Item.objects.current().filter(dataset=dataset).values_list("key", flat=True)),
         )
     except InvalidFile as error:
         raise Invalid(f"{filename} cannot be read; nothing was imported.", error.faults) from error
-    in_file = reading.found is not None and reading.found.rater_kind in reading.columns
-    if in_file or choices.rater_kind is not None:
-        return reading
-    return _with_known_kinds(dataset.team, reading, choices)
 
 
-def _with_known_kinds(team: Team, reading: LabelsReading, choices: LabelChoices) -> LabelsReading:
-    """The reading where neither file nor choices say what raters are: who is known here as a machine, or as
-    settled labels, and as no person, is that again.
-    """
+def _known_kinds(team: Team) -> dict[str, RaterKind]:
+    """Who is known here as a machine, or as settled labels, and as no person, is that again."""
     raters = Rater.objects.filter(team=team)
-    people = raters.filter(kind=StoredKind.HUMAN).values_list("name", "user__username")
-    said = {*chain.from_iterable(people), *choices.rater_kinds}
+    people = set(
+        chain.from_iterable(raters.filter(kind=StoredKind.HUMAN).values_list("name", "user__username"))
+    )
     others = raters.exclude(kind=StoredKind.HUMAN).order_by("kind").values_list("name", "kind")
-    known = {name: RATER_KINDS[kind] for name, kind in others if name not in said}
-    labels = (replace(one, rater_kind=known.get(one.rater, one.rater_kind)) for one in reading.labels)
-    return replace(reading, labels=tuple(labels))
+    return {name: RATER_KINDS[kind] for name, kind in others if name not in people}
 
 
 def _hold_rubric(version: RubricVersion | None) -> None:

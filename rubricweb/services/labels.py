@@ -16,7 +16,7 @@ from rubricweb.engine.formats.label_files import RaterKind as FileRaterKind
 from rubricweb.engine.formats.labels.left_out import LeftOut
 from rubricweb.engine.scoring.outcomes import own_label
 from rubricweb.engine.verdict import Label
-from rubricweb.errors import Conflict, Invalid
+from rubricweb.errors import Invalid
 from rubricweb.models import (
     Blind,
     Criterion,
@@ -35,7 +35,8 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
-from rubricweb.services import imported_runs
+from rubricweb.services import dataset_versions, imported_runs
+from rubricweb.services.new_labels import NewLabels, ResolvedLabels, new_labels, taken
 from rubricweb.services.shared import bulk_rows
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
@@ -81,31 +82,6 @@ def refused(place: str, message: str) -> Invalid:
 
 
 @dataclass(frozen=True)
-class ResolvedLabels:
-    """Labels with the rows they are about, and the raters of the team behind the names of a file."""
-
-    labels: list[tuple[LabelRecord, Item, Criterion]]
-    raters: Mapping[tuple[str, FileRaterKind], Rater]
-
-    def by_people(self) -> list[tuple[tuple[int, int], LabelRecord, Criterion]]:
-        """What people said and what the file settled, each under its item and rater."""
-        return [
-            ((item.pk, self.raters[label.rater, label.rater_kind].pk), label, criterion)
-            for label, item, criterion in self.labels
-            if label.rater_kind != "machine"
-        ]
-
-    def by_machines(self) -> dict[Rater, list[imported_runs.Grade]]:
-        """What each machine said."""
-        found: dict[Rater, list[imported_runs.Grade]] = defaultdict(list)
-        for label, item, criterion in self.labels:
-            if label.rater_kind == "machine":
-                rater = self.raters[label.rater, label.rater_kind]
-                found[rater].append((item, criterion, str(label.verdict), label.reason))
-        return found
-
-
-@dataclass(frozen=True)
 class StoredLabels:
     """What labels of a file became: a closed queue of people's, a run for each machine; `known` are those
     that had been imported before and were left out.
@@ -138,53 +114,6 @@ def resolve_labels(
     return ResolvedLabels(_resolve(labels, items, criteria, rubric_version, raters), raters)
 
 
-@dataclass(frozen=True)
-class NewLabels:
-    """Resolved labels without those that were imported before; digests by which they will be known."""
-
-    people: list[tuple[tuple[int, int], LabelRecord, Criterion]]
-    people_digest: str
-    machines: list[tuple[Rater, list[imported_runs.Grade], str]]
-    known: tuple[LeftOut, ...]
-
-
-def new_labels(dataset: Dataset, resolved: ResolvedLabels, queue_name: str, *, strict: bool) -> NewLabels:
-    """What of a file was not imported before into this dataset; who says the same again is left out.
-
-    Raises Conflict where nothing is new, or, when `strict`, not everything; and for a queue name that is
-    taken.
-    """
-    everybody, known = resolved.by_people(), []
-    said = [(*pair, criterion.pk, str(label.verdict), label.reason) for pair, label, criterion in everybody]
-    queues = ReviewQueue.objects.filter(dataset=dataset, labels_digest=imported_runs.digest(said))
-    whole = {rater_id: queue.name for queue in queues for _, rater_id, *_ in said}
-    earlier = whole or imported_runs.holders(dataset, said, of_people=True)
-    people = [row for row in everybody if row[0][1] not in earlier]
-    if earlier:
-        names = tuple(f"the queue {one}" for one in dict.fromkeys(earlier.values()))
-        known.append(LeftOut("known", len(everybody) - len(people), names, len(names)))
-    people_digest = imported_runs.digest(one for one in said if one[1] not in earlier)
-    machines = []
-    for rater, grades in resolved.by_machines().items():
-        of_rater = [[rater.pk, item.pk, criterion.pk, *text] for item, criterion, *text in grades]
-        digest = imported_runs.digest(of_rater)
-        said = [(item.pk, rater.pk, criterion.pk, text, why) for item, criterion, text, why in grades]
-        run = Run.objects.filter(dataset=dataset, labels_digest=digest)
-        found = list(run) or imported_runs.holders(dataset, said, of_people=False).values()
-        if found:
-            names = tuple(f"the run {one}" for one in found)
-            known.append(LeftOut("known", len(grades), names, len(names)))
-        else:
-            machines.append((rater, grades, digest))
-    if known and (strict or not (people or machines)):
-        which = "Some labels of" if people or machines else "All labels in"
-        where = " and ".join(name for one in known for name in one.names)
-        raise Conflict(f"{which} this file were imported before, as {where}. Nothing was imported.")
-    if people and ReviewQueue.objects.filter(team=dataset.team, name=queue_name).exists():
-        raise Conflict(_taken(queue_name))
-    return NewLabels(people, people_digest, machines, tuple(known))
-
-
 @transaction.atomic
 def store_labels(
     dataset: Dataset,
@@ -201,11 +130,11 @@ def store_labels(
     machine as a finished run. All or nothing.
 
     What was imported before is refused when `strict`, else left out. `detail` goes into the journal beside
-    what it says of every import.
+    what it says of every import. Raises NotFound for a dataset that was deleted since it was read.
     """
     queue_name = queue_name.strip()[:200] or "Imported labels"
     # The same file twice at once: the second one waits here, and finds the first one's labels.
-    Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+    dataset_versions.hold(dataset)
     resolved = resolve_labels(dataset, rubric_version, labels)
     new = new_labels(dataset, resolved, queue_name, strict=strict)
     queue = None
@@ -262,7 +191,7 @@ def _store_reviews(
 def _closed_queue(
     dataset: Dataset, rubric_version: RubricVersion | None, *, by: User | None, name: str
 ) -> ReviewQueue:
-    with saved_unless_taken(_taken(name)):
+    with saved_unless_taken(taken(name)):
         return ReviewQueue.objects.create(
             team=dataset.team,
             name=name,
@@ -274,10 +203,6 @@ def _closed_queue(
             state=QueueState.CLOSED,
             created_by=by,
         )
-
-
-def _taken(name: str) -> str:
-    return f"The team already has a queue called {name!r}; give these labels another name."
 
 
 def _reviews(queue: ReviewQueue, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Review]:

@@ -180,6 +180,60 @@ def test_what_a_waiting_comment_is_about_may_not_be_offered_on_another_page(
     expect(about.locator("option:checked")).to_have_text("About the whole item")
 
 
+def test_a_lost_comment_waits_though_an_earlier_one_says_the_same(
+    people: Cast, live_server: LiveServer, page: Page, review: Review
+) -> None:
+    path = f"/t/capitals/items/{review.item_id}/"
+    other = review.queue.dataset.items.exclude(pk=review.item_id)[0]
+    comments.write(review.item, by=people.ann, text="Agree")
+    text, send = page.get_by_label("Write a comment"), page.get_by_role("button", name="Comment", exact=True)
+    open_as(people.ann, live_server, page, path)
+    text.fill("Agree")
+    page.get_by_label("What it is about").select_option(label="concise")
+    page.route("**/comments/", lambda _: None)
+    send.click()
+    expect(page.locator("form.comments__new.htmx-request")).to_be_visible()
+    page.goto(f"{live_server.url}/t/capitals/items/{other.pk}/")
+    page.goto(live_server.url + path)
+    expect(text).to_have_value("Agree")
+    expect(page.get_by_label("What it is about").locator("option:checked")).to_have_text("concise")
+    # Once it is there beside the earlier one, it has arrived.
+    page.unroute("**/comments/")
+    page.route("**/comments/", lambda route: route.fetch(max_redirects=0))
+    send.click()
+    while Comment.objects.count() < 2:
+        page.wait_for_timeout(20)
+    page.goto(f"{live_server.url}/t/capitals/items/{other.pk}/")
+    page.goto(live_server.url + path)
+    expect(page.locator(".comments__comment")).to_have_count(2)
+    expect(text).to_have_value("")
+
+
+def test_what_a_waiting_comment_is_about_is_kept_on_a_page_that_does_not_offer_it(
+    people: Cast, live_server: LiveServer, page: Page, review: Review
+) -> None:
+    text, about = page.get_by_label("Write a comment"), page.get_by_label("What it is about")
+    reveal = f"{live_server.url}/t/capitals/reviews/{review.pk}/reveal/"
+    verdict = f"verdict-{review.judgements.get(criterion__name='concise').pk}"
+    open_as(people.ann, live_server, page, f"/t/capitals/reviews/{review.pk}/reveal/")
+    text.fill("Half a")
+    about.select_option(value=verdict)
+    for _ in range(2):
+        page.goto(f"{live_server.url}/t/capitals/items/{review.item_id}/")
+        expect(text).to_have_value("Half a")
+        expect(about).to_have_value("")
+    page.goto(reveal)
+    expect(text).to_have_value("Half a")
+    expect(about).to_have_value(verdict)
+    # With its words sent from the other page, the choice waits no longer.
+    page.goto(f"{live_server.url}/t/capitals/items/{review.item_id}/")
+    page.get_by_role("button", name="Comment", exact=True).click()
+    expect(page.locator(".comments__comment")).to_contain_text("Half a")
+    page.goto(reveal)
+    expect(text).to_have_value("")
+    expect(about).to_have_value("")
+
+
 def test_without_scripts_everything_is_done_by_forms(
     people: Cast, live_server: LiveServer, browser: Browser, review: Review
 ) -> None:

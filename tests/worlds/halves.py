@@ -47,7 +47,7 @@ def halves(people: Cast) -> Halves:
 
 
 def label(people: Cast, dataset: Dataset, version: RubricVersion, numbers: range, name: str) -> ReviewQueue:
-    lines = [f"i{number},only,x,{people_say(number)},so" for number in numbers]
+    lines = [f"i{number},only,x,{people_say(number)},{name}" for number in numbers]
     data = "\n".join(["item_id,criterion,rater,verdict,reason", *lines]).encode()
     return reviews.import_labels(
         dataset, version, by=people.ed, data=data, filename="labels.csv", queue_name=name

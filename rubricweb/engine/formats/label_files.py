@@ -62,7 +62,8 @@ class LabelChoices:
     ``ann: polite``, ``polite reason``. ``unread`` are columns that are not looked at. ``values`` says which
     answer a value stands for, for every criterion or, as ``polite: 2``, for one. ``rater`` gave the labels
     where no column says who did; ``criterion`` is what they are about where none does. ``rater_kind`` is
-    what raters are where neither the file nor ``rater_kinds`` says so; None, where nobody said, for people.
+    what raters are where neither their line nor ``rater_kinds`` says so; None, where nobody said, for what
+    ``known_kinds`` has them as, and for people.
     """
 
     shape: Shape | None = None
@@ -73,6 +74,7 @@ class LabelChoices:
     criterion: str = ""
     rater_kind: RaterKind | None = None
     rater_kinds: Mapping[str, RaterKind] = field(default_factory=dict)
+    known_kinds: Mapping[str, RaterKind] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,8 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
     words = {"submission": item.submission}
     if item.thinking is not None:
         words["thinking"] = item.thinking
-    of_case = _case_words(item)
+    opened = _wording(request, item.case)
+    of_case = _case_words(item if item.wording == opened else words_of(Case(pk=item.case_id, wording=opened)))
     if not is_sole_answer(item):
         # Another answer may have come since the form was opened.
         of_case = {name: text for name, text in of_case.items() if name in request.POST}
@@ -49,6 +50,7 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
     if isinstance(made, Conflict) and not is_retired and is_sole_answer(item):
         context["words_now"] = _words_now(form, item.case, of_case)
     context["is_retired"] = is_retired
+    context["has_earlier_words"] = bool(of_case) and item.wording != item.case.wording
     return _page(request, form, context | titles(request, [item.pk]))
 
 
@@ -60,16 +62,23 @@ def case(request: TeamRequest, case_id: int) -> HttpResponse:
     if case.dataset.sealed_as:
         messages.info(request, "Cases of sealed halves stay as they are.")
         return redirect(back)
-    form = CorrectionForm(request.POST or None, _case_words(words_of(case)), wording=case.wording)
+    words = _case_words(words_of(Case(pk=case.pk, wording=_wording(request, case))))
+    form = CorrectionForm(request.POST or None, words, wording=case.wording)
     made = _made(request, form, partial(services.correct_case, case))
     if isinstance(made, ChangePlan):
         messages.success(request, f"Corrected: version {made.version} of {case.dataset}.")
         return redirect(back)
     context = {"dataset": case.dataset, "plan": services.behind_case(case), "back": back}
     if isinstance(made, Conflict):
-        opened = Case(pk=case.pk, wording=form.cleaned_data["wording"] or case.wording)
-        context["words_now"] = _words_now(form, case, _case_words(words_of(opened)))
+        context["words_now"] = _words_now(form, case, words)
     return _page(request, form, context)
+
+
+def _wording(request: TeamRequest, case: Case) -> int:
+    """The number of the words a form was opened with, which it is compared with; else of the present ones."""
+    sent = request.POST.get("wording", "")
+    number = int(sent) if sent.isdecimal() and len(sent) < 10 else case.wording
+    return number if 1 <= number <= case.wording else case.wording
 
 
 def _case_words(asked: Item) -> dict[str, str]:

@@ -10,12 +10,13 @@ from django.shortcuts import redirect, render
 from rubricweb import access
 from rubricweb.engine.formats.label_files import RATER_KINDS
 from rubricweb.engine.formats.result_files import csv_line
-from rubricweb.errors import Conflict, Invalid, TooLarge
+from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
 from rubricweb.models import Dataset, RaterKind, Role, RubricVersion
 from rubricweb.selectors.datasets import items as selectors
 from rubricweb.selectors.rubrics import versions
 from rubricweb.services import label_files as services
-from rubricweb.services.label_files import FIRST_LABELS, LabelsPlan
+from rubricweb.services.datasets.datasets import free_queue_name
+from rubricweb.services.label_files import LabelsPlan
 from rubricweb.services.shared import uploads
 from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.label_forms import LabelColumnsForm, LabelFileChoices, LabelsForm
@@ -64,15 +65,14 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
     """What the kept file would become, ways to change that, and the button that stores it."""
     known = kept_uploads.kept(request, upload_id, dataset, labels=True)
     said, filename = LabelFileChoices(**known["labels"]), known["filename"]
-    version = access.access_version(request.team, said.version) if said.version else None
     data = uploads.kept(upload_id)
-    refusal: Invalid | Conflict | None = None
+    refusal: Invalid | Conflict | None
     try:
-        plan = _looked_at(dataset, version, data, filename, said)
-    except (Invalid, Conflict) as error:  # something changed since the file was sent
-        return render(
-            request, "datasets/imports/labels_gone.html", {"dataset": dataset, "refusal": error}, status=422
-        )
+        version = access.access_version(request.team, said.version) if said.version else None
+        plan, refusal = _looked_at_again(dataset, version, data, filename, said)
+    except (Invalid, Conflict, NotFound) as error:  # something else changed since the file was sent
+        context = {"dataset": dataset, "filename": filename, "refusal": error}
+        return render(request, "datasets/imports/labels_gone.html", context, status=422)
     if "left_out" in request.GET:
         return _left_out(plan, filename)
     form = LabelColumnsForm(
@@ -81,7 +81,9 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
         said=said,
         criteria=_criteria(dataset, version),
     )
-    if request.method == "POST" and form.is_valid():
+    # Under a name that nobody has seen nothing is stored.
+    is_named = refusal is None or "queue_name" in request.POST
+    if request.method == "POST" and form.is_valid() and is_named:
         chosen = form.chosen()
         try:
             if chosen != said or request.POST.get("action") == "preview":
@@ -115,7 +117,6 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
         "upload": upload_id,
         "plan": plan,
         "becomes": plan.becomes,
-        "first": plan.reading.labels[:FIRST_LABELS],
         "form": form,
         "machines": any(rater.rater_kind == RaterKind.MACHINE for rater in plan.raters),
         "refusal": refusal,
@@ -130,6 +131,20 @@ def _looked_at(
     return services.look_at_labels(
         dataset, version, data=data, filename=filename, queue_name=said.queue_name, choices=said.choices()
     )
+
+
+def _looked_at_again(
+    dataset: Dataset, version: RubricVersion | None, data: bytes, filename: str, said: LabelFileChoices
+) -> tuple[LabelsPlan, Conflict | None]:
+    """The plan; where somebody has taken the name since, with another name and why: all else stays as it was
+    said.
+    """
+    try:
+        return _looked_at(dataset, version, data, filename, said), None
+    except Conflict as error:
+        wanted = services.queue_name_of(said.queue_name, filename)
+        said.queue_name = free_queue_name(dataset, wanted)
+        return _looked_at(dataset, version, data, filename, said), error
 
 
 def _previewed_again(

@@ -6,8 +6,8 @@
 const CONTROLS = "textarea, select, input:not([type=hidden])";
 
 /**
- * `sent` are the words its form was sending at that moment.
- * @typedef {Pick<HTMLInputElement, "value" | "checked"> & { sent?: string }} Typed
+ * `sent` are the words its form was sending at that moment, and `there` says how often they were stored already.
+ * @typedef {Pick<HTMLInputElement, "value" | "checked"> & { sent?: string, there?: number }} Typed
  */
 
 const KEPT = "typed-text";
@@ -36,30 +36,42 @@ const controls = (around) =>
 
 /** @param {Control} control */
 const isChanged = (control) => {
-  if (control instanceof HTMLSelectElement)
-    return [...control.options].some((option) => option.selected !== option.defaultSelected);
+  if (control instanceof HTMLSelectElement) {
+    // Where the page marks none, the first one is chosen.
+    const first = [...control.options].find((option) => option.defaultSelected) ?? control.options[0];
+    return control.value !== first?.value;
+  }
   if (control instanceof HTMLInputElement && control.type === "radio")
     return control.checked !== control.defaultChecked;
   return control.value !== control.defaultValue;
 };
 
 /**
- * The words of its form while that is on its way.
- * @param {Control} control
+ * How often the page has these words as stored ones, in the forms that edit them.
+ * @param {string} words
  */
-const beingSent = ({ form }) =>
-  form?.classList.contains("htmx-request") ? form.querySelector("textarea")?.value.trim() : undefined;
+const stored = (words) =>
+  controls(document.body).filter(
+    (control) =>
+      control instanceof HTMLTextAreaElement && !person(control) && control.defaultValue.trim() === words,
+  ).length;
 
 /**
  * Whether the server has what was being sent. The page that is left is not told, and to leave the words out would
- * lose them with a request that fails. The page that is opened shows: there they are in the form that edits them.
+ * lose them with a request that fails. The page that is opened shows: there they are once more than before.
  * @param {Typed} was
  */
-const hasArrived = ({ sent }) =>
-  sent !== undefined &&
-  controls(document.body).some(
-    (control) => control instanceof HTMLTextAreaElement && control.defaultValue.trim() === sent,
-  );
+const hasArrived = ({ sent, there = 0 }) => sent !== undefined && stored(sent) > there;
+
+/**
+ * The words of its form while that is being sent.
+ * @param {Control} control
+ */
+const onItsWay = ({ form }) => {
+  if (!form?.classList.contains("htmx-request")) return {};
+  const sent = form.querySelector("textarea")?.value.trim() ?? "";
+  return { sent, there: stored(sent) };
+};
 
 /**
  * What is typed in these controls and not known to be sent.
@@ -70,9 +82,16 @@ const unsent = (some) =>
   new Map(
     some.filter(isChanged).map((control) => {
       const checked = control instanceof HTMLInputElement && control.checked;
-      return [place(control), { value: control.value, checked, sent: beingSent(control) }];
+      return [place(control), { value: control.value, checked, ...onItsWay(control) }];
     }),
   );
+
+/**
+ * Whether anything is typed in its form.
+ * @param {Control} control
+ */
+const isBegun = ({ form }) =>
+  [.../** @type {Iterable<Control>} */ (form?.querySelectorAll(CONTROLS) ?? [])].some(isChanged);
 
 /**
  * An option may be gone by now: then the choice stays what the page says, instead of none at all.
@@ -118,7 +137,13 @@ const kept = () => {
 export const keepTyped = () => {
   const waiting = kept();
   const here = controls(document.body).filter(person);
-  for (const control of here) waiting.delete(place(control));
+  for (const control of here) {
+    const was = waiting.get(place(control));
+    // A choice this page does not offer waits on with the words it belongs to.
+    if (was && !takes(control, was.value) && isBegun(control))
+      waiting.set(place(control), { value: was.value, checked: false, ...onItsWay(control) });
+    else waiting.delete(place(control));
+  }
   for (const [where, what] of unsent(here)) waiting.set(where, what);
   try {
     sessionStorage.setItem(KEPT, JSON.stringify([...waiting]));

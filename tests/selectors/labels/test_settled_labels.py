@@ -100,8 +100,8 @@ def test_settled_labels_and_machines_have_no_vote_in_a_queue_they_share_with_peo
     people: Cast, both: Dataset, rater_kind: str
 ) -> None:
     # ann MET, ben UNMET: a third vote of the file would break the tie.
-    lines = ["item_id,criterion,rater,verdict,rater_kind"]
-    lines += ["0,only,ann,MET,", "0,only,ben,UNMET,", f"0,only,third,MET,{rater_kind}"]
+    lines = ["item_id,criterion,rater,verdict,rater_kind,reason"]
+    lines += ["0,only,ann,MET,,Yes.", "0,only,ben,UNMET,,No.", f"0,only,third,MET,{rater_kind},"]
     queue = reviews.import_labels(
         both, both.rubric_version, by=people.ed, data="\n".join(lines).encode(), filename="mixed.csv"
     )

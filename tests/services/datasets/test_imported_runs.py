@@ -469,7 +469,10 @@ def test_the_same_labels_again_are_known_whatever_their_raters_were_said_to_be(
     more = unsaid(tasks, *lines, "2,polite,gpt,MET", filename="more.csv", strict=False)
     assert more.queue is not None
     assert [rater.name for rater in more.queue.raters.all()] == ["gpt"]
-    assert [str(group) for group in more.left_out] == ["2 labels that were imported before: the queue unsaid"]
+    assert [str(group) for group in more.left_out] == [
+        "3 labels that were imported before: the queue unsaid, the queue gpt from unsaid"
+    ]
+    assert Judgement.objects.filter(review__queue=more.queue).count() == 1
 
 
 def test_people_of_a_file_are_known_one_by_one(tasks: Dataset) -> None:
@@ -490,6 +493,54 @@ def test_people_of_a_file_are_known_one_by_one(tasks: Dataset) -> None:
     for lines, where in ((both, "the queue a and the queue b"), (both[2:], "the queue b")):
         with pytest.raises(Conflict, match=f"All labels in this file were imported before, as {where}"):
             unsaid(tasks, *lines, filename="again.csv", strict=False)
+
+
+def test_who_goes_back_to_an_earlier_label_says_something_new(tasks: Dataset) -> None:
+    for number, said in enumerate(["MET", "UNMET", "MET"]):
+        unsaid(tasks, f"0,polite,kim,{said}", "1,polite,kim,MET", filename=f"{number}.csv", strict=False)
+    given = Judgement.objects.filter(review__rater__name="kim").order_by("pk")
+    assert list(given.values_list("review__queue__name", "item__key", "verdict")) == [
+        ("0", "0", "MET"),
+        ("0", "1", "MET"),
+        ("1", "0", "UNMET"),
+        ("2", "0", "MET"),
+    ]
+    # The newest counts.
+    counting = ground_truth.labels(list(ReviewQueue.objects.filter(raters__name="kim")))
+    assert [list(said.values()) for said in counting.values()] == [["MET"], ["MET"]]
+    # As it stands it is known, with another reason it is new.
+    with pytest.raises(Conflict, match="All labels in this file were imported before, as the queue 2"):
+        unsaid(tasks, "0,polite,kim,MET", filename="again.csv")
+    data = b"item_id,criterion,rater,verdict,reason\n0,polite,kim,MET,It greets."
+    assert unsaid(tasks, data=data, filename="why.csv").queue is not None
+
+
+def test_more_grades_of_a_machine_are_another_run_and_whole(tasks: Dataset) -> None:
+    labels(tasks, "0,polite,gpt,MET,machine", filename="one.csv")
+    [run] = labels(tasks, "0,polite,gpt,MET,machine", "1,polite,gpt,MET,machine", filename="two.csv").runs
+    assert sorted(run.run_items.values_list("item__key", flat=True)) == ["0", "1"]
+    with pytest.raises(Conflict, match="imported before, as the run gpt from one"):
+        labels(tasks, "0,polite,gpt,MET,machine", filename="again.csv")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_files_that_grew_at_once_each_label_is_stored_once(tasks: Dataset) -> None:
+    lines = [f"{number},polite,kim,MET,human" for number in range(4)]
+    labels(tasks, *lines[:2], filename="before.csv")
+    second = while_uncommitted(
+        lambda: labels(tasks, *lines[:3], filename="three.csv", strict=False),
+        lambda: labels(tasks, *lines, filename="four.csv", strict=False),
+    )
+    assert [str(group) for group in second.left_out] == [
+        "3 labels that were imported before: the queue before, the queue three"
+    ]
+    given = Judgement.objects.filter(review__rater__name="kim")
+    assert sorted(given.values_list("review__queue__name", "item__key")) == [
+        ("before", "0"),
+        ("before", "1"),
+        ("four", "3"),
+        ("three", "2"),
+    ]
 
 
 def test_a_file_by_a_rubric_deleted_since_it_was_read_is_refused(

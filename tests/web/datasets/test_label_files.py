@@ -4,9 +4,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from rubricweb.models import Dataset, JournalEntry, Judgement, Rater, ReviewQueue
 from rubricweb.services import label_files
+from rubricweb.services.deletions import deletions
 from tests import factories
 from tests.factories import Cast
 
@@ -164,3 +166,116 @@ def test_whom_the_file_has_as_a_person_and_as_a_machine_stays_both(people, ed, d
     changed = ed.post(address, {"kind_0": "settled", "kind_2": "settled", "action": "preview"}, follow=True)
     kinds = [(one.name, one.rater_kind) for one in changed.context["plan"].raters]
     assert kinds == [("kim", "human"), ("kim", "machine"), ("lee", "settled")]
+
+
+def test_a_line_without_a_kind_is_of_whoever_the_team_knows_by_that_name(people, ed, dataset) -> None:
+    """Also in a file that says of other lines what their raters are."""
+    text = "item_id,criterion,rater,verdict,rater_kind\n"
+    ed.post(send(ed, people, dataset, text + "good,capital,gpt-4,MET,machine\n"), {"action": "import"})
+    lines = "bad,capital,ann,MET,human\nbad,capital,gpt-4,UNMET,\nbad,concise,gpt-4,MET,human\n"
+    address = send(ed, people, dataset, text + lines, "second.csv")
+    shown = ed.get(address).context["plan"].raters
+    assert [(one.name, one.rater_kind, one.labels) for one in shown] == [
+        ("ann", "human", 1),
+        ("gpt-4", "human", 1),  # its own line says so
+        ("gpt-4", "machine", 1),
+    ]
+    ed.post(address, {"action": "import"})
+    assert Judgement.objects.get(item__key="bad", verdict="UNMET").run.judge.name == "gpt-4"
+
+
+def test_the_columns_of_raters_are_of_whom_the_team_knows_by_their_names(people, ed, dataset) -> None:
+    text = "item_id,criterion,rater,verdict,rater_kind\ngood,capital,gpt-4,MET,machine\n"
+    ed.post(send(ed, people, dataset, text), {"action": "import"})
+    wide = "id,ann: capital,gpt-4: capital\nbad,yes,no\n"
+    shown = ed.get(send(ed, people, dataset, wide, "wide.csv")).context["plan"].raters
+    assert [(one.name, one.rater_kind) for one in shown] == [("ann", "human"), ("gpt-4", "machine")]
+
+
+LONG = "item_id,criterion,rater,verdict,reason\n"
+
+
+def test_a_file_that_grew_brings_what_is_new_in_it(people, ed, dataset) -> None:
+    before = ["good,capital,kim,MET,", "bad,capital,kim,UNMET,"]
+    ed.post(send(ed, people, dataset, LONG + "\n".join(before), "week 1.csv"), {"action": "import"})
+    after = [*before[:1], "bad,capital,kim,MET,", "good,concise,kim,MET,", "bad,concise,kim,MET,"]
+    address = send(ed, people, dataset, LONG + "\n".join(after), "week 2.csv")
+    page = " ".join(ed.get(address).content.decode().split())
+    assert "3 labels on 2 items" in page, "one was changed, two are new"
+    assert "1 label that was imported before: the queue week 1" in page
+    ed.post(address, {"action": "import"})
+    stored = Judgement.objects.filter(review__rater__name="kim").order_by("pk")
+    assert list(stored.values_list("review__queue__name", "item__key", "criterion__name", "verdict")) == [
+        ("week 1", "good", "capital", "MET"),
+        ("week 1", "bad", "capital", "UNMET"),
+        ("week 2", "bad", "capital", "MET"),
+        ("week 2", "good", "concise", "MET"),
+        ("week 2", "bad", "concise", "MET"),
+    ]
+    again = {"file": SimpleUploadedFile("week 3.csv", (LONG + "\n".join(reversed(after))).encode())}
+    refused = ed.post(address.partition("?")[0], again | {"rubric_version": stored[0].criterion.version_id})
+    assert "All labels in this file were imported before, as the queue week 2 and the queue week 1" in (
+        refused.content.decode()
+    )
+
+
+def test_the_first_labels_are_of_those_that_will_be_imported(people, ed, dataset) -> None:
+    of_ann = "".join(
+        f"{item},{name},ann,MET,\n" for item in ("good", "bad") for name in ("capital", "concise")
+    )
+    ed.post(send(ed, people, dataset, LONG + of_ann, "ann.csv"), {"action": "import"})
+    both = LONG + of_ann + of_ann.replace("ann", "ben") + "good,capital,gpt,UNMET,\n"
+    address = send(ed, people, dataset, both, "both.csv")
+    ed.post(address, {"kind_1": "machine", "action": "preview"})
+    first = ed.get(address).context["plan"].first
+    assert [(one.rater, one.item_id, one.criterion) for one in first] == [
+        ("ben", "good", "capital"),
+        ("ben", "good", "concise"),
+        ("ben", "bad", "capital"),
+        ("ben", "bad", "concise"),
+        ("gpt", "good", "capital"),
+    ]
+
+
+def test_a_name_somebody_took_since_costs_nothing_of_what_was_chosen(people, ed, dataset) -> None:
+    address = send(ed, people, dataset, WIDE)
+    ed.post(address, {"value_0": "MET", "action": "preview"})
+    taken = {"by": people.alice, "data": f"{LONG}bad,capital,lee,MET,".encode(), "filename": "ratings.csv"}
+    version = people.team.rubrics.get().versions.get()
+    label_files.import_labels(dataset, version, **taken)
+    # Sent before he knew: he is told, and what he chose on the page stays in it.
+    refused = ed.post(address, {"queue_name": "ratings", "kind_0": "settled", "action": "import"})
+    page = refused.content.decode()
+    assert (refused.status_code, ReviewQueue.objects.count()) == (422, 1)
+    assert "The team already has a queue called &#x27;ratings&#x27;; give these labels another name." in page
+    assert '<option value="settled" selected>' in page
+    assert "no answer here" not in page
+    # Opened again the page has a name that is free.
+    shown = ed.get(address)
+    assert "The team already has a queue called &#x27;ratings&#x27;" in shown.content.decode()
+    name = shown.context["form"]["queue_name"].value()
+    assert name == "ratings (2)"
+    ed.post(address, {"queue_name": name, "action": "import"})
+    assert ReviewQueue.objects.filter(name="ratings (2)", raters__name="kim").exists()
+    assert Judgement.objects.get(item__key="good", criterion__name="concise").verdict == "MET"
+
+
+@pytest.mark.parametrize("what", ["imported", "deleted"])
+def test_a_preview_that_somebody_made_vain_says_so_and_leads_on(people, ed, dataset, what) -> None:
+    address = send(ed, people, dataset, f"{LONG}good,capital,kim,MET,\n")
+    rubric = people.team.rubrics.get()
+    if what == "imported":
+        same = f"{LONG}good,capital,kim,MET,".encode()
+        given = {"by": people.alice, "data": same, "filename": "of alice.csv"}
+        label_files.import_labels(dataset, rubric.versions.get(), **given)
+    else:
+        deletions.delete(rubric, rubric.title, by=people.ed, now=timezone.now(), enqueue=None)
+    for answer in (ed.get(address), ed.post(address, {"action": "import"})):
+        page = answer.content.decode()
+        assert answer.status_code == 422
+        assert "Something has changed since ratings.csv was chosen. Nothing was stored." in page
+        why = "imported before, as the queue of alice" if what == "imported" else "no such rubric version"
+        assert why in page
+        assert f'href="{address.partition("?")[0]}">Choose a file again</a>' in page
+        assert f'href="{reverse("dataset", args=[people.team.slug, dataset.pk])}">Back to' in page
+    assert ReviewQueue.objects.count() == (what == "imported")

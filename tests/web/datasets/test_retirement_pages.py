@@ -206,6 +206,68 @@ def test_an_answer_whose_case_was_corrected_meanwhile_can_be_saved(
     assert (new.submission, new.prompt, new.reference) == ("It is Paris.", "Where?", "Paris")
 
 
+def test_an_answer_to_earlier_words_is_corrected_with_those_there_are_now_in_view(
+    people: Cast, sign_in, dataset: Dataset
+) -> None:
+    item = dataset.items.get(key="bad")
+    address, of_case = at("item_correct", people, item.pk), at("case_correct", people, item.case_id)
+    ed, alice = sign_in(people.ed), sign_in(people.alice)
+    alice.post(of_case, opened(alice, of_case) | {"prompt": "Which city?"})
+    seen = opened(ed, address)
+    assert (seen["prompt"], seen["wording"]) == ("Which city?", 2)
+    assert "The answer was given to earlier words of its case." in text(ed.get(address))
+    ed.post(address, seen | {"reference": "Paris, of course"})
+    new = dataset.items.current().get(key="bad")
+    assert (new.prompt, new.reference) == ("Which city?", "Paris, of course")
+
+
+def test_the_answer_alone_keeps_the_earlier_words_it_was_given_to(
+    people: Cast, sign_in, dataset: Dataset
+) -> None:
+    item = dataset.items.get(key="bad")
+    address, of_case = at("item_correct", people, item.pk), at("case_correct", people, item.case_id)
+    ed, alice = sign_in(people.ed), sign_in(people.alice)
+    before = opened(ed, address)
+    alice.post(of_case, opened(alice, of_case) | {"prompt": "Which city?"})
+    # Opened before or after the correction of the case: nobody changed the answer.
+    for seen, answer in ((before, "Paris."), (None, "It is Paris.")):
+        current = at("item_correct", people, dataset.items.current().get(key="bad").pk)
+        ed.post(current, (seen or opened(ed, current)) | {"submission": answer})
+        new = dataset.items.current().get(key="bad")
+        assert (new.submission, new.prompt) == (answer, item.prompt)
+
+
+def test_the_words_before_can_be_typed_again_over_somebody_elses(
+    people: Cast, sign_in, dataset: Dataset
+) -> None:
+    item = dataset.items.get(key="bad")
+    address, of_case = at("item_correct", people, item.pk), at("case_correct", people, item.case_id)
+    ed, alice = sign_in(people.ed), sign_in(people.alice)
+    seen = opened(ed, address)
+    alice.post(of_case, opened(alice, of_case) | {"prompt": "Which city?"})
+    refused = ed.post(address, seen | {"reference": "Paris"})
+    assert redrawn(refused)["prompt"] == "Which city?"
+    # A second correction meanwhile: the prompt in the form is still alice's, and nothing that ed typed.
+    alice.post(of_case, opened(alice, of_case) | {"prompt": "Which city is it?"})
+    again = ed.post(address, redrawn(refused))
+    assert [label for label, _ in again.context["words_now"]] == ["Reference"]
+    assert redrawn(again)["prompt"] == "Which city is it?"
+    ed.post(address, redrawn(again) | {"prompt": item.prompt})
+    new = dataset.items.current().get(key="bad")
+    assert (new.prompt, new.reference) == (item.prompt, "Paris")
+
+
+@pytest.mark.parametrize("wording", ["", "0", "3", "-1", "x", "9" * 30])
+def test_words_a_form_never_had_are_those_there_are_now(
+    people: Cast, sign_in, dataset: Dataset, wording: str
+) -> None:
+    item = dataset.items.get(key="bad")
+    ed = sign_in(people.ed)
+    for address in (at("item_correct", people, item.pk), at("case_correct", people, item.case_id)):
+        sent = opened(ed, address) | {"wording": wording, "reference": "Paris"}
+        assert ed.post(address, sent).status_code in (302, 422)
+
+
 def test_words_of_a_case_that_others_answer_by_now_are_not_dropped(people: Cast, sign_in) -> None:
     rows = [{"case_id": "c", "system": "a@1", "prompt": "P?", "submission": "S."}]
     cases = factories.dataset(people.team, people.ed, items=rows, name="cases")

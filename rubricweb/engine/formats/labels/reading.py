@@ -203,7 +203,7 @@ class _RowReader:
         for cell in cells:
             about = cell.criterion or named
             by = cell.rater or rater
-            here = kind if not cell.rater else self._kind_of(by, kind)
+            here = kind if not cell.rater else self._kind(record, by, problems)
             self._said.append(self._say(record, cell, (item_id, about, by), here, list(problems)))
 
     def _say(
@@ -257,7 +257,8 @@ class _RowReader:
     def _kind(self, record: PlacedRecord, rater: str, problems: list[RowProblem]) -> RaterKind:
         value = record.data.get(self._found.rater_kind) if self._found.rater_kind else None
         if value is None or value == "":
-            return self._kind_of(rater, self._choices.rater_kind or "human")
+            unsaid = self._choices.rater_kind or self._choices.known_kinds.get(rater, "human")
+            return self._kind_of(rater, unsaid)
         kind = RATER_KINDS.get(str(value).strip().casefold())
         if kind is None:
             place = join_place(record.place, self._found.rater_kind)
