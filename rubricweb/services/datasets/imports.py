@@ -37,7 +37,6 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.services import dataset_versions
 from rubricweb.services.datasets import answers, datasets
 from rubricweb.services.datasets.intake import CheckedItems, Intake
 from rubricweb.services.shared import uploads
@@ -303,7 +302,7 @@ def _store(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> bo
         name = datasets.dataset_name(file, found.filename, found.name)
         dataset = datasets.new_dataset(found.team, file, name, by=by)
     else:
-        dataset_versions.hold(dataset)
+        datasets.hold_with_rubric(dataset)
         if _stamp(dataset) != found.found["stamp"]:
             return False
     count = datasets.store(dataset, _batches(found), by=by, filename=found.filename)

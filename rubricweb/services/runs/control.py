@@ -31,7 +31,13 @@ from rubricweb.services.runs import few_shot, panels
 from rubricweb.services.runs.budgets import require_caps_hold
 from rubricweb.services.runs.events import note
 from rubricweb.services.runs.starting import asks_a_judge, plan_items
-from rubricweb.services.runs.work_queue import Enqueue, notify_on_commit
+from rubricweb.services.runs.work_queue import (
+    NOT_GRADED,
+    Enqueue,
+    lacks_verdicts,
+    notify_on_commit,
+    put_back_lacking,
+)
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.run_summaries import figures_of, summarise, summarise_at_once
 
@@ -94,7 +100,7 @@ def resume_run(
     error_kinds: Sequence[str] | None = None,
     item_ids: Sequence[int] | None = None,
 ) -> int:
-    """Does what is missing: items never graded, and verdicts that failed.
+    """Does what is missing: items never graded, verdicts that failed, and those the database has lost.
 
     Of the failed ones all are asked for again, or only some `error_kinds` (none of them when empty), or only
     those of the items `item_ids`. Returns the number of items that will be worked on; when nothing is missing
@@ -107,6 +113,7 @@ def resume_run(
         if locked.state == RunState.RUNNING:
             raise Conflict(f"{run} is already running.")
         _forget_failures(locked, error_kinds, item_ids)
+        put_back_lacking(locked)
         missing = RunItem.objects.filter(run=run, graded_at=None).count()
         ends = not missing and locked.state != RunState.FINISHED
         if missing:
@@ -180,15 +187,21 @@ def set_budget_and_go_on(run: Run, *, by: User | None, enqueue: Enqueue, budget_
 
 
 def finish_if_done(run: Run, now: datetime) -> bool:
-    """Ends a run once every item is graded, also one that is paused; exactly one caller does it."""
+    """Ends a run once every item is graded, also one that is paused; exactly one caller does it.
+
+    False for one whose verdicts are not all stored, as after a database lost what it had committed: what is
+    missing is to be graded again.
+    """
     left = RunItem.objects.filter(run=run, graded_at=None)
     if left.exists() or not Run.objects.filter(pk=run.pk, state__in=UNENDED).exists():
         return False
-    figures = figures_of(run)
+    is_lacking, figures = lacks_verdicts(run), figures_of(run)
     with transaction.atomic():
         locked = _locked(run)
         # Looked at again: the run may have been extended before we held it.
         if locked.state not in UNENDED or left.exists():
+            return False
+        if is_lacking and put_back_lacking(locked):
             return False
         _finish(locked, now)
         summarise_at_once(locked, figures)
@@ -308,19 +321,7 @@ def _forget_failures(locked: Run, error_kinds: Sequence[str] | None, item_ids: S
         failed_items = failed_items.filter(error_kind__in=error_kinds)
     again = Q(pk__in=failed_items.values("pk")) | Q(item_id__in=failed.values("item_id"))
     # What a holistic judge said stays when only a check failed beside it.
-    RunItem.objects.filter(again, run=locked).update(
-        graded_at=None,
-        leased_by="",
-        leased_until=None,
-        score=None,
-        raw_score=None,
-        coverage=None,
-        passed=None,
-        length_penalty=0.0,
-        errors=0,
-        error_kind=None,
-        error_message="",
-    )
+    RunItem.objects.filter(again, run=locked).update(**NOT_GRADED, error_kind=None, error_message="")
     _forget_failed_votes(locked, failed, error_kinds, ours)
     failed.delete()
 

@@ -1,13 +1,17 @@
-"""A run's rows are its queue: which of them are free, and the wake-ups that call workers to them."""
+"""A run's rows are its queue: which of them are free or lack verdicts, and the wake-ups that call workers."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from rubricweb.models import BatchJob, Run, RunItem, RunMode, RunState
+from rubricweb.engine.number_format import counted
+from rubricweb.models import BatchJob, Criterion, Judgement, Run, RunItem, RunMode, RunState
+from rubricweb.selectors.runs.graders import PER_ITEM
+from rubricweb.services.runs.events import note
 
 Enqueue = Callable[[int], object]
 
@@ -39,6 +43,49 @@ def with_free_items(
     if but:
         free = free.exclude(pk__in=but)
     return list(runs.filter(Exists(free)).values_list("pk", "team_id"))
+
+
+NOT_GRADED: Mapping[str, Any] = {
+    "graded_at": None,
+    "score": None,
+    "raw_score": None,
+    "coverage": None,
+    "passed": None,
+    "length_penalty": 0.0,
+    "errors": 0,
+}
+"""What the row of an item says that is to be graded again."""
+
+
+def lacks_verdicts(run: Run) -> bool:
+    """Whether graded items of the run have fewer verdicts than criteria; two counts."""
+    of_checks = Q(rubric_version__criteria__kind="check") if run.autograder == PER_ITEM else None
+    graded = RunItem.objects.filter(run=run, graded_at__isnull=False).order_by()
+    wanted = graded.aggregate(n=Count("rubric_version__criteria", filter=of_checks))["n"]
+    return bool(Judgement.objects.filter(run=run).count() < wanted)
+
+
+def put_back_lacking(locked: Run) -> int:
+    """Has items graded again that lack a verdict, or the error in its place; how many.
+
+    Verdicts are committed before their item counts as graded, or with that: such a database has lost what it
+    had committed, when the power failed for one, and who had stored it knew nothing of that. What is still
+    there is not asked for again.
+    """
+    if not lacks_verdicts(locked):
+        return 0
+    # A holistic judge's word stands in the item's row.
+    criteria = Criterion.objects.filter(Q(kind="check") if locked.autograder == PER_ITEM else Q())
+    unanswered = criteria.filter(version=OuterRef("rubric_version")).exclude(
+        Exists(
+            Judgement.objects.filter(run=locked, item=OuterRef(OuterRef("item")), criterion=OuterRef("pk"))
+        )
+    )
+    graded = RunItem.objects.filter(run=locked, graded_at__isnull=False)
+    items = graded.filter(Exists(unanswered)).update(**NOT_GRADED)
+    if items:
+        note(locked.pk, "database", f"Verdicts on {counted(items, 'item')} were lost; they are graded again.")
+    return items
 
 
 def notify(run_id: int, items: int, enqueue: Enqueue) -> None:

@@ -16,6 +16,7 @@ from rubricweb.selectors.teams import addresses
 from rubricweb.services.reviews import raters
 from rubricweb.services.shared import archiving
 from rubricweb.services.shared.journal import record
+from rubricweb.services.shared.names import saved_unless_taken
 
 TOKEN_DAYS_MAX = 366
 TEAM_NAME_MAX = 120
@@ -34,9 +35,11 @@ def create_team(name: str, *, owner: User, slug: str = "") -> Team:
         raise Invalid(
             f"The team address {slug!r} may hold letters, digits, hyphens and underscores only."
         ) from error
+    taken = f"There is already a team at {slug!r}; choose another name."
     if Team.objects.filter(slug__iexact=slug).exists():
-        raise Conflict(f"There is already a team at {slug!r}; choose another name.")
-    team = Team.objects.create(name=name[:TEAM_NAME_MAX], slug=slug)
+        raise Conflict(taken)
+    with saved_unless_taken(taken):
+        team = Team.objects.create(name=name[:TEAM_NAME_MAX], slug=slug)
     add_member(team, owner, Role.OWNER, by=owner)
     return team
 

@@ -15,7 +15,7 @@ django.setup()
 
 from django.utils import timezone  # noqa: E402  tables need Django
 
-from rubricweb.models import Run, RunItem  # noqa: E402  tables need Django
+from rubricweb.models import Run  # noqa: E402  tables need Django
 from rubricweb.services.datasets import datasets  # noqa: E402  tables need Django
 from rubricweb.services.grading.workers import reaper  # noqa: E402  tables need Django
 from rubricweb.services.runs import lifecycle  # noqa: E402  tables need Django
@@ -39,7 +39,7 @@ def add(run: Run) -> int:
     """One more item in the run's dataset, all others graded."""
     count = run.dataset.items.count()
     data = json.dumps({"id": f"late {count}", "submission": f"Paris {count}."}).encode()
-    RunItem.objects.filter(run=run).update(graded_at=timezone.now())
+    factories.all_graded(run)
     return datasets.add_items(run.dataset, by=None, data=data, filename="more.jsonl")
 
 

@@ -7,11 +7,13 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Dataset, Item, JournalEntry, Judgement, ReviewQueue
-from rubricweb.services.datasets import datasets, splits
+from rubricweb.models import Dataset, ImportState, Item, JournalEntry, Judgement, ReviewQueue, Rubric
+from rubricweb.services.datasets import answers, datasets, splits
+from rubricweb.services.deletions import deletions
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
+from tests.services.datasets.test_imported_runs import while_uncommitted
 
 RUBRIC = [
     {"name": "capital", "weight": 10.0, "requirement": "Names Paris as the capital."},
@@ -161,3 +163,56 @@ def test_labelled_items_with_a_rubric_of_their_own_stand_beside_others_without_o
     both = [{"id": "own", **own}, {"id": "bare", "submission": "5"}]
     mixed = factories.dataset(people.team, people.ed, name="mixed", items=both)
     assert Judgement.objects.get(item__dataset=mixed).item.key == "own"
+
+
+def test_labels_of_a_file_are_of_the_version_the_dataset_is_in_when_they_are_stored(people: Cast) -> None:
+    read = whole(people)
+    add(people, Dataset.objects.get(pk=read.pk), [{"id": "z", "submission": "Z."}])
+    data = b"item_id,criterion,rater,verdict\nz,concise,somebody,MET\n"
+    queue = reviews.import_labels(read, read.rubric_version, by=people.ed, data=data, filename="labels.csv")
+    assert queue.dataset_version == 2
+
+
+LABELLED = {"id": "new", "submission": "Lyon.", "ground_truth": ["MET", "UNMET"]}
+
+
+def add_answers(people: Cast, dataset: Dataset) -> None:
+    rows = json.dumps(LABELLED | {"case_id": "a"}).encode()
+    answers.add_answers(dataset, by=people.ed, data=rows, filename="v2.jsonl", system="assistant@v2")
+
+
+def add_in_background(people: Cast, dataset: Dataset) -> None:
+    data = json.dumps([LABELLED]).encode()
+    found = factories.imported(people.team, people.ed, data, "more.json", dataset=dataset)
+    assert found.state == ImportState.DONE, found.message
+
+
+@pytest.mark.parametrize("add_labelled", [lambda *to: add(*to, [LABELLED]), add_answers, add_in_background])
+@pytest.mark.django_db(transaction=True)
+def test_a_rubric_is_not_deleted_while_labels_by_it_are_stored(people: Cast, add_labelled) -> None:
+    dataset = whole(people)
+    ReviewQueue.objects.all().delete()
+    assert dataset.rubric_version is not None
+    rubric = Rubric.objects.get(pk=dataset.rubric_version.rubric_id)
+
+    def delete() -> object:
+        return deletions.delete(rubric, rubric.title, by=people.alice, now=timezone.now(), enqueue=None)
+
+    deleted = while_uncommitted(lambda: add_labelled(people, dataset), delete)
+    assert deleted.planned is not None
+    # The queue was stored before the rubric went, and goes with it.
+    [queue] = ReviewQueue.objects.all()
+    assert queue.team == deleted.bin
+    assert Dataset.objects.get(pk=dataset.pk).rubric_version is None
+
+
+def test_items_by_a_rubric_that_was_deleted_since_the_dataset_was_read_are_refused_in_words(
+    people: Cast,
+) -> None:
+    read = whole(people)
+    assert read.rubric_version is not None
+    rubric = Rubric.objects.get(pk=read.rubric_version.rubric_id)
+    deletions.delete(rubric, rubric.title, by=people.alice, now=timezone.now(), enqueue=None)
+    with pytest.raises(Conflict, match="The rubric of whole was deleted just now"):
+        add(people, read, [LABELLED])
+    assert add(people, Dataset.objects.get(pk=read.pk), [{"id": "z", "submission": "Z."}]) == 1

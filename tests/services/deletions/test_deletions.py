@@ -35,7 +35,7 @@ from rubricweb.selectors.runs.graders import examples_of
 from rubricweb.selectors.spending.month_figures import month_figures
 from rubricweb.services.deletions import deletions
 from rubricweb.services.deletions.removal import Remover
-from rubricweb.services.reviews import queue_changes, queues
+from rubricweb.services.reviews import queue_changes, queues, reviews
 from rubricweb.services.runs import control, few_shot
 from rubricweb.services.teams import teams
 from tests import factories
@@ -306,6 +306,10 @@ def test_nothing_begins_over_what_was_deleted_since_it_was_read(
     """A request that waited for the deletion to end goes no further."""
     by, wake_ups = world.people.ed, factories.WakeUps()
     Run.objects.filter(pk=run.pk).update(state=RunState.CANCELLED)
+    criterion, item = version.criteria.first(), dataset.items.first()
+    assert criterion is not None
+    assert item is not None
+    labels = f"item_id,criterion,rater,verdict\n{item.key},{criterion.name},new,MET\n".encode()
     read = Run.objects.select_related("dataset").get(pk=run.pk)
     delete(world, Dataset.objects.get(pk=dataset.pk))
     for go_on in (
@@ -314,9 +318,11 @@ def test_nothing_begins_over_what_was_deleted_since_it_was_read(
         lambda: control.set_budget(read, by=by, budget_usd=None),
         lambda: factories.run(world.people.team, by, dataset=dataset, rubric_version=version),
         lambda: factories.queue(world.people.team, by, dataset=dataset, rubric_version=version, raters=[by]),
+        lambda: reviews.import_labels(dataset, version, by=by, data=labels, filename="labels.csv"),
     ):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match=r"no such (run|dataset)"):
             go_on()
+    assert not ReviewQueue.objects.filter(name="labels").exists()
     assert not Run.objects.filter(state=RunState.RUNNING, dataset=dataset).exists()
     assert not wake_ups.notified
 

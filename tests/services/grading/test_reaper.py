@@ -119,7 +119,7 @@ def test_runs_that_are_not_running_hear_nothing(run: Run, now: datetime) -> None
 
 def test_a_run_with_nothing_left_that_was_not_ended_is_ended(run: Run, now: datetime) -> None:
     """Its worker died between the last score and the end."""
-    RunItem.objects.filter(run=run).update(graded_at=now)
+    factories.all_graded(run)
     assert reaper.reap(enqueue=WakeUps(), now=now) == []
     run.refresh_from_db()
     assert run.state == RunState.FINISHED

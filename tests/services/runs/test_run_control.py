@@ -145,7 +145,7 @@ def test_each_action_does_in_each_state_what_the_table_says(
     if action == "extend":
         add(run.dataset, people, "late")
     if action == "all graded":
-        RunItem.objects.filter(run=run).update(graded_at=timezone.now())
+        factories.all_graded(run)
 
     def committed(run: Run, wake_ups: WakeUps) -> Any:
         with django_capture_on_commit_callbacks(execute=True):
@@ -270,7 +270,7 @@ def test_what_a_worker_still_holds_stays_with_it(run: Run) -> None:
 
 def test_a_paused_run_whose_last_calls_finished_it_is_finished(run: Run) -> None:
     brought_to("paused", run)
-    RunItem.objects.filter(run=run).update(graded_at=timezone.now())
+    factories.all_graded(run)
     wake_ups = WakeUps()
     assert lifecycle.resume_run(run, by=None, enqueue=wake_ups) == 0
     assert (run.state, wake_ups.notified) == (RunState.FINISHED, [])

@@ -8,10 +8,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from rubricweb.errors import Conflict
-from rubricweb.models import Dataset, JournalEntry, ReviewQueue, System, SystemVersion
+from rubricweb.models import Dataset, JournalEntry, ReviewQueue, System, SystemVersion, Team
 from rubricweb.services.datasets import systems
 from rubricweb.services.reviews import queue_changes, queues
 from rubricweb.services.shared import archiving
+from rubricweb.services.teams import teams
 from tests import factories
 from tests.factories import Cast
 
@@ -68,3 +69,14 @@ def test_a_name_that_somebody_takes_meanwhile_is_refused_and_nothing_is_changed(
     with mock.patch.object(QuerySet, "exists", free), pytest.raises(Conflict, match="already has"):
         save()
     assert JournalEntry.objects.count() == entries
+
+
+def test_an_address_that_another_team_takes_meanwhile_is_refused(people: Cast) -> None:
+    exists = QuerySet.exists
+
+    def free(looked: QuerySet) -> bool:
+        return looked.model is not Team and exists(looked)
+
+    with mock.patch.object(QuerySet, "exists", free), pytest.raises(Conflict, match="already a team at"):
+        teams.create_team("Another", owner=people.ed, slug=people.team.slug.upper())
+    assert not Team.objects.filter(name="Another").exists()

@@ -30,8 +30,9 @@ STEP_LASTS = timedelta(minutes=15)
 def due(now: datetime) -> list[int]:
     """Runs whose batches want a step: to be dealt out, or to be looked at again."""
     unplanned = Q(state=RunState.RUNNING, mode=RunMode.BATCH, batches=None)
-    # Of a run that was stopped, what was never handed in waits for it to be resumed.
-    under_way = Q(run__state=RunState.RUNNING) | Q(requests__gt=0)
+    # Of a run that was stopped, what was never handed in waits for it to be resumed, and was laid by. Where
+    # `checked_at` is set a step was killed before it came to that: items and money are to be given back.
+    under_way = Q(run__state=RunState.RUNNING) | Q(requests__gt=0) | Q(checked_at__isnull=False)
     waiting = BatchJob.objects.filter(under_way, stored_at=None).filter(
         Q(checked_at=None) | Q(checked_at__lte=now - LOOK_AGAIN)
     )
@@ -102,4 +103,4 @@ def _leave_alone(run: Run, now: datetime) -> None:
             give_back(run, job, now)
             note(run.pk, "batch", "The endpoint was removed; answers it may have cannot be fetched any more.")
         else:
-            BatchJob.objects.filter(pk=job.pk).update(checked_at=now)
+            BatchJob.objects.filter(pk=job.pk).update(checked_at=now if job.requests else None)

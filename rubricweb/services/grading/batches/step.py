@@ -94,8 +94,11 @@ class BatchStep:
         if not self._is_running():
             self._lay_by()
             return None
-        hold(self.job, list(self.questions.held().values_list("pk", flat=True)), self.now())
-        BatchJob.objects.filter(pk=self.job.pk).update(requests=len(lines))
+        rows = list(self.questions.held().values_list("pk", flat=True))
+        with transaction.atomic():
+            hold(self.job, rows, self.now())
+            form = self.capabilities.dump()
+            BatchJob.objects.filter(pk=self.job.pk).update(requests=len(lines), form=form)
         state = _wait(batch_client.submit(self.config, b"".join(lines), mark, self.capabilities))
         note(self.run.pk, "batch", f"Handed in {len(lines):,} questions as batch {state.id}.")
         return state
@@ -137,7 +140,7 @@ class BatchStep:
         stored = failed = 0
         in_vain: list[Reply] = []
         # Read as it was asked: its siblings, or live questions, may have taught more since.
-        form = state.form or EndpointCapabilities(floor=self.capabilities.floor)
+        form = self._asked_form(state)
         learned = EndpointCapabilities()
         for items in self.questions.items():
             questions = dict(self.questions.named(items))
@@ -157,17 +160,24 @@ class BatchStep:
         said = f": {state.error}" if state.error else ""
         lost_words = f", {failed:,} could not be read" if failed else ""
         self._remember(learned)
-        # Where nobody knows how it was asked, what is known already may have been left out, and in vain.
-        refused = learned if state.form else learned.beyond(self.capabilities)
         words = f"Batch {state.id} is {state.state}{said}; {stored:,} of its answers were stored{lost_words}."
-        if given_up := refused.given_up():
+        if given_up := learned.given_up():
             when = "" if self._is_running() else ", once the run goes on"
             words += f" The endpoint refuses {_listed(given_up)}: what is open is handed in without it{when}."
-        self._close(words, in_vain, refused=refused)
+        self._close(words, in_vain, refused=learned)
         if state.state == "failed" and not stored and self.run.state == RunState.RUNNING:
             control.pause_run(
                 self.run, by=None, now=self.now(), why=f"The provider refused the batch{said}"[:400]
             )
+
+    def _asked_form(self, state: BatchState) -> EndpointCapabilities:
+        """What its questions left out. Of a batch handed in before that was written down, what its provider
+        repeats; else nothing, so that whatever was refused is seen to be: it is handed in again, and written
+        down.
+        """
+        if self.job.form is not None:
+            return EndpointCapabilities.load(self.job.form)
+        return state.form or EndpointCapabilities()
 
     def _remember(self, learned: EndpointCapabilities) -> None:
         """Tells all others what this batch taught. A reply format that this run's batches were driven to
@@ -253,7 +263,7 @@ class BatchStep:
                 # For `_refused_lately`: nobody else reads it of a batch that is over.
                 BatchJob.objects.filter(pk=self.job.pk).update(error_message=json.dumps(refused.dump()))
         note(self.run.pk, "batch", why)
-        if self.run.state not in UNENDED:
+        if not self._is_running():
             summarise(self.run)
 
     def _failed(self, error: BatchError) -> None:

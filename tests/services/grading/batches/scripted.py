@@ -56,7 +56,7 @@ def started(people: Cast, endpoint: JudgeEndpoint, **options: Any) -> Run:
     return factories.run(
         people.team,
         people.alice,
-        dataset=factories.dataset(people.team, people.alice),
+        dataset=options.pop("dataset", None) or factories.dataset(people.team, people.alice),
         rubric_version=factories.version(people.team, people.alice),
         judge_id=f"endpoint-{endpoint.pk}",
         mode="batch",

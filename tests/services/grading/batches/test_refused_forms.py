@@ -14,7 +14,7 @@ from rubricweb.judges.client.reply_formats import RUNGS, EndpointCapabilities
 from rubricweb.judges.offline import batches as offline
 from rubricweb.judges.offline.script import Fail, Request
 from rubricweb.judges.rate_limit.store import endpoint_key
-from rubricweb.models import EndpointMemory, JudgeCall, Judgement, Run, RunEvent, RunState, RunTally
+from rubricweb.models import BatchJob, EndpointMemory, JudgeCall, Judgement, Run, RunEvent, RunState, RunTally
 from rubricweb.selectors import deletions
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.services.grading.batches import schedule
@@ -143,6 +143,25 @@ def test_an_endpoint_that_refuses_every_form_is_asked_in_each_once_and_others_ar
     verdicts = set(Judgement.objects.filter(run=run).values_list("verdict", "error_kind"))
     assert verdicts == {(None, "bad_request")}
     assert remembered() == {}
+
+
+def test_batches_of_before_their_form_was_written_down_are_handed_in_again_whoever_is_read_first(
+    people: Cast, endpoint, script: Judge, clock, monkeypatch
+) -> None:
+    monkeypatch.setattr(schedule, "MOST_QUESTIONS", 3)  # an item each
+    shown = offline._Batch.shown
+    monkeypatch.setattr(offline._Batch, "shown", lambda batch: shown(batch) | {"metadata": None})
+    script.refuses = without_schema
+    items = [{"id": f"{n}", "submission": f"Paris, I say for the {n}th time."} for n in range(5)]
+    run = started(people, endpoint, dataset=factories.dataset(people.team, people.ed, items=items))
+    schedule.advance(run.pk, now=clock, enqueue=WakeUps())
+    BatchJob.objects.filter(run=run).update(form=None)
+    until_over(run, clock)
+    # Each of the five was refused for its schema, and is asked without once more; there are only four forms.
+    assert [job.requests for job in run.batches.order_by("pk")] == [3] * 10
+    assert [request.rung for request in script.requests] == ["json_schema"] * 15 + ["json_object_schema"] * 15
+    assert run.state == RunState.FINISHED
+    assert set(Judgement.objects.filter(run=run).values_list("verdict", "error_kind")) == {("MET", None)}
 
 
 def test_a_lower_reply_format_is_learned_once_it_was_answered_in(
