@@ -273,10 +273,10 @@ class Reply:
     `reasoning` is what the model thought aloud before its answer, "" when it showed none.
     `cached_prompt_tokens` are those of `prompt_tokens` that the provider had in its cache, None when it does
     not say. `request` is the last body sent (never a header, so never the key), None when none was.
-    `broken_off`: the last request was sent and its answer not waited for, so that it may have been paid for.
-    `fallback` tells that the config's fallback model was asked; `throttled` counts answers of 429. `log` are
-    the decisions taken on the way, in words. `cached_from` is the stored call whose text answered instead of
-    a request, None otherwise.
+    `unanswered` counts requests that were sent and whose answer did not come in time, or not whole, or was
+    not waited for: each may have been paid for. `fallback` tells that the config's fallback model was asked;
+    `throttled` counts answers of 429. `log` are the decisions taken on the way, in words. `cached_from` is
+    the stored call whose text answered instead of a request, None otherwise.
     """
 
     key: Hashable
@@ -296,7 +296,7 @@ class Reply:
     fallback: bool = False
     throttled: int = 0
     cached_from: int | None = None
-    broken_off: bool = False
+    unanswered: int = 0
     log: tuple[str, ...] = ()
 
 

@@ -134,7 +134,8 @@ class ReviewQueue(Archivable):
     everyone = models.BooleanField(default=False)
     # Labels that came in a file: one queue, closed from the beginning, without queue items.
     imported = models.BooleanField(default=False)
-    # SHA-256 of the labels in the file, so that it becomes a queue once; empty for all others.
+    # SHA-256 of those labels of people in the file that were new, each with the one it came after, so that
+    # they become a queue once; empty for all others, and once it has lost a rater.
     labels_digest = models.CharField(max_length=64, blank=True)
     state = models.CharField(max_length=20, choices=QueueState.choices, default=QueueState.OPEN)
     raters = models.ManyToManyField(Rater, related_name="queues")

@@ -25,12 +25,16 @@ class Review(models.Model):
     rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="reviews")
     state = models.CharField(max_length=20, choices=ReviewState.choices, default=ReviewState.DRAFT)
     note = models.TextField(blank=True)
+    # Why its rater skipped it last; it stays when they take the item up again.
+    skip_reason = models.TextField(blank=True)
     flagged = models.BooleanField(default=False)
     holds_place = models.BooleanField(default=True)
     held_until = models.DateTimeField(null=True)
     # Seconds the page was in front of its reader, as the browser says; null when it did not.
     seconds = models.FloatField(null=True)
     started_at = models.DateTimeField(auto_now_add=True)
+    # Its sheet is or was before its rater: it is not merely taken ahead, and nobody gives it back unseen.
+    opened = models.BooleanField(default=False)
     submitted_at = models.DateTimeField(null=True)
     # It came in a file of labels and was not given here.
     imported = models.BooleanField(default=False)

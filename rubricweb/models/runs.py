@@ -378,7 +378,7 @@ class BatchJob(models.Model):
     state = models.CharField(max_length=40, blank=True)
     requests = models.PositiveIntegerField(default=0)
     # What its questions leave out, as EndpointCapabilities.dump has it; null until it is handed in, and where
-    # that was before this was written down.
+    # that was before this was written down: of such a batch alone is read what its provider repeats.
     form = models.JSONField(null=True)
     # Why it could not be handed in or looked at. Once it is over: what the endpoint refused in it, as JSON.
     error_message = models.TextField(blank=True)

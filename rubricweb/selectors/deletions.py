@@ -156,10 +156,7 @@ def plan(row: Deletable, *, now: datetime) -> DeletionPlan:
     runs, queues = found.runs.order_by().values("pk"), found.queues.order_by().values("pk")
     reviews = Review.objects.filter(queue__in=queues)
     said = reviews.filter(state=ReviewState.SUBMITTED)
-    of_rubric = Criterion.objects.filter(version__rubric__in=found.rubrics.order_by().values("pk")).values(
-        "pk"
-    )
-    in_dataset = Q(item__dataset__in=found.datasets.order_by().values("pk")) | Q(criterion__in=of_rubric)
+    in_dataset = Q(item__dataset__in=found.datasets.order_by().values("pk"))
     belongs: dict[str, QuerySet[Any, Any]] = {
         "versions": RubricVersion.objects.filter(rubric__in=found.rubrics),
         "cases": Case.objects.filter(dataset__in=found.datasets),
@@ -170,7 +167,7 @@ def plan(row: Deletable, *, now: datetime) -> DeletionPlan:
         "reviews": reviews,
         "labels": Judgement.objects.in_reviews(queue__in=queues),
         "people": said.order_by().values("rater").distinct(),
-        "adjudications": Adjudication.objects.filter(in_dataset),
+        "adjudications": Adjudication.objects.filter(in_dataset | Q(criterion__in=_criteria(found))),
         "comments": Comment.objects.filter(in_dataset),
         "imports": DatasetImport.objects.filter(dataset__in=found.datasets),
     }
@@ -204,6 +201,12 @@ def plan(row: Deletable, *, now: datetime) -> DeletionPlan:
     )
 
 
+def _criteria(found: Doomed) -> QuerySet[Criterion, Any]:
+    """The ids of the criteria of its rubrics."""
+    rubrics = found.rubrics.order_by().values("pk")
+    return Criterion.objects.filter(version__rubric__in=rubrics).order_by().values("pk")
+
+
 def _stays(row: Deletable, found: Doomed) -> Iterator[str]:
     """What one might expect to go, and does not."""
     runs = found.runs.order_by().values("pk")
@@ -222,6 +225,9 @@ def _stays(row: Deletable, found: Doomed) -> Iterator[str]:
         brought = Dataset.objects.filter(rubric_version__rubric=row).exclude(pk__in=found.datasets).count()
         if brought:
             yield f"{counted(brought, 'dataset')} whose file it came in: without a rubric from then on."
+        said = Comment.objects.filter(criterion__in=_criteria(found)).count()
+        if said:
+            yield f"{counted(said, 'comment')} on its criteria: from then on about their items as a whole."
     if isinstance(row, ReviewQueue):
         decided = Adjudication.objects.filter(queue=row).count()
         if decided:

@@ -21,7 +21,7 @@ from rubricweb.models import (
     Run,
     User,
 )
-from rubricweb.selectors.adjudication.inbox import agreed
+from rubricweb.selectors.adjudication.inbox import agreed, other_queues
 from rubricweb.selectors.adjudication.waiting import forget_waiting
 from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.labels.adjudications import judge_runs_for_queues, labelling_queues
@@ -169,13 +169,14 @@ def note_names_shown(item: Item, *, by: User) -> None:
 def accept_agreed(queue: ReviewQueue, *, by: User) -> int:
     """Decides every unit of the queue on which all people and the judge say the same; how many those were.
 
-    Each keeps its labels, gets no cause, and stands as unanimous. See selectors.adjudication.inbox.agreed.
+    Each keeps its labels, those of other queues too, gets no cause, and stands as unanimous. See
+    selectors.adjudication.inbox.agreed.
     """
     units = agreed(queue, by)
-    runs = judge_runs_for_queues(queue.team, [queue])
+    runs, others = judge_runs_for_queues(queue.team, [queue]), other_queues(queue)
     for start in range(0, len(units), ACCEPTED_AT_ONCE):
         chunk = units[start : start + ACCEPTED_AT_ONCE]
-        labels = _labels_of({unit.item_id for unit in chunk}, [queue], runs)
+        labels = _labels_of({unit.item_id for unit in chunk}, [queue], runs, also_in=others)
         Adjudication.objects.bulk_create(
             [
                 Adjudication(
@@ -203,11 +204,18 @@ def _labels(item: Item, criterion: Criterion) -> list[dict[str, object]]:
 
 
 def _labels_of(
-    items: set[int], queues: Sequence[ReviewQueue], runs: Sequence[Run], *, version: int | None = None
+    items: set[int],
+    queues: Sequence[ReviewQueue],
+    runs: Sequence[Run],
+    *,
+    version: int | None = None,
+    also_in: Sequence[ReviewQueue] = (),
 ) -> dict[Unit, list[dict[str, object]]]:
     """Unit → its labels as an adjudication keeps them, people before judges."""
     found: dict[Unit, list[dict[str, object]]] = defaultdict(list)
-    for label in people_labels(queues, runs=runs, version=version, items=items, detailed=True):
+    for label in people_labels(
+        queues, runs=runs, version=version, items=items, detailed=True, also_in=also_in
+    ):
         found[label.unit].append(_kept(label.rater, label.final, label.origin, is_judge=False))
     origins = {run.pk: run.origin for run in runs}
     judged = Judgement.objects.filter(item__in=items, verdict__isnull=False, run__in=runs, repeat=0)

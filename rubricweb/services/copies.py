@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from rubricweb.models import (
     Adjudication,
@@ -24,14 +24,16 @@ from rubricweb.models import (
     in_reviews,
 )
 from rubricweb.services.imported_runs import Grade
+from rubricweb.services.shared import bulk_rows
+from rubricweb.services.shared.names import saved_unless_taken
 
 AT_ONCE = 500
 
 Copies = Mapping[int, Item]
 """Item id → its copy."""
 
-_Said = dict[tuple[int, int], dict[int, Judgement]]
-"""(item, rater) → criterion → the label."""
+_Said = dict[tuple[int, int], list[Judgement]]
+"""(item, rater) → their labels, the last one last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,72 +104,106 @@ def copy_labels(
     *,
     settled: bool,
 ) -> None:
-    """Submitted reviews of the copies, by people or as a file settled them, with revisions.
+    """Submitted reviews of the copies, by people or as a file settled them, with revisions, notes and flags,
+    at the times they were given.
 
     `queue_for` gives the queue for labels by a rubric version; asked only where there are some. Of a rater in
-    several queues of a version the last label is taken.
+    several queues of a version the last label is taken. What came in a file by a rater who labelled the same
+    item here as well goes to a queue beside it: a review is either.
     """
-    by_version: dict[RubricVersion | None, _Said] = defaultdict(lambda: defaultdict(dict))
+    by_version: dict[RubricVersion | None, _Said] = defaultdict(lambda: defaultdict(list))
     ids = list(copies)
     for start in range(0, len(ids), AT_ONCE):
         rows = label_rows(queues, settled=settled).filter(item__in=ids[start : start + AT_ONCE])
         for row in rows.select_related("review__queue__rubric_version", "revision"):
             assert row.review is not None, "asked for"
-            said = by_version[row.review.queue.rubric_version]
-            said[row.item_id, row.review.rater_id][row.criterion_id] = row
+            by_version[row.review.queue.rubric_version][row.item_id, row.review.rater_id].append(row)
     pairs: list[tuple[Judgement, Review]] = []
     for version, said in by_version.items():
         queue = queue_for(version)
-        queue.raters.add(*{rater_id for _, rater_id in said})
-        ReviewQueue.objects.filter(pk=queue.pk).update(raters_per_item=queue.raters.count())
-        reviews = _copied_reviews(queue, said, copies)
-        for review, answers in zip(reviews, said.values(), strict=True):
-            pairs += [(answer, review) for answer in answers.values()]
+        here, beside = _parted(said)
+        pairs += _copy_reviews(queue, here, copies)
+        if beside:
+            pairs += _copy_reviews(_queue_beside(queue), beside, copies)
     # In their order: of labels given to several versions the newest counts for the next one.
     pairs.sort(key=lambda pair: pair[0].pk)
-    copied = Judgement.objects.bulk_create(
-        [
-            Judgement(
-                review=review,
-                item_id=review.item_id,
-                criterion_id=answer.criterion_id,
-                verdict=answer.verdict,
-                reason=answer.reason,
-                evidence=answer.evidence,
-            )
-            for answer, review in pairs
-        ],
-        batch_size=AT_ONCE,
-    )
+    copied = [
+        Judgement(
+            review=review,
+            item_id=review.item_id,
+            criterion_id=answer.criterion_id,
+            verdict=answer.verdict,
+            reason=answer.reason,
+            evidence=answer.evidence,
+            created_at=answer.created_at,
+        )
+        for answer, review in pairs
+    ]
+    _insert(copied)
     _copy_revisions([answer for answer, _ in pairs], copied)
 
 
-def _copied_reviews(queue: ReviewQueue, said: _Said, copies: Copies) -> list[Review]:
-    return Review.objects.bulk_create(
-        [
-            Review(
-                queue=queue,
-                item=copies[item_id],
-                rater_id=rater_id,
-                state=ReviewState.SUBMITTED,
-                submitted_at=queue.created_at,
-                imported=all(_came_in_a_file(one) for one in answers.values()),
-            )
-            for (item_id, rater_id), answers in said.items()
-        ],
-        batch_size=AT_ONCE,
-    )
+def _parted(said: _Said) -> tuple[_Said, _Said]:
+    """The last label of each rater on each criterion; apart those from files of who labelled the item here
+    too.
+    """
+    here: _Said = {}
+    beside: _Said = {}
+    for unit, rows in said.items():
+        kept = {row.criterion_id: row for row in rows}.values()
+        given = [row for row in kept if not _came_in_a_file(row)]
+        filed = [row for row in kept if _came_in_a_file(row)]
+        here[unit] = given or filed
+        if given and filed:
+            beside[unit] = filed
+    return here, beside
 
 
 def _came_in_a_file(answer: Judgement) -> bool:
     return answer.review is not None and answer.review.imported
 
 
+def _queue_beside(queue: ReviewQueue) -> ReviewQueue:
+    """The queue for labels from files, where `queue` has others; the batch before may have made it."""
+    name = f"{queue.name[:180]}, from files"
+    there = ReviewQueue.objects.filter(dataset=queue.dataset, name=name).first()
+    if there is not None:
+        return there
+    taken = f"The team already has a queue called {name!r}; labels from files need that name."
+    with saved_unless_taken(taken):
+        return label_queue(queue.dataset, queue.rubric_version, name, by=queue.created_by)
+
+
+def _copy_reviews(queue: ReviewQueue, said: _Said, copies: Copies) -> list[tuple[Judgement, Review]]:
+    """A review for each rater of each item; each label with the review its copy belongs to."""
+    queue.raters.add(*{rater_id for _, rater_id in said})
+    ReviewQueue.objects.filter(pk=queue.pk).update(raters_per_item=queue.raters.count())
+    reviews: list[Review] = []
+    pairs: list[tuple[Judgement, Review]] = []
+    for (item_id, rater_id), answers in said.items():
+        given = list({one.pk: one for one in (answer.review for answer in answers) if one}.values())
+        review = Review(
+            queue=queue,
+            item=copies[item_id],
+            rater_id=rater_id,
+            state=ReviewState.SUBMITTED.value,
+            note="\n\n".join(dict.fromkeys(one.note for one in given if one.note)),
+            flagged=any(one.flagged for one in given),
+            started_at=min(one.started_at for one in given),
+            submitted_at=max(one.submitted_at for one in given if one.submitted_at),
+            imported=all(one.imported for one in given),
+        )
+        reviews.append(review)
+        pairs += [(answer, review) for answer in answers]
+    _insert(reviews)
+    return pairs
+
+
 def _copy_revisions(given: Sequence[Judgement], copied: Sequence[Judgement]) -> None:
     """What people said after the reveal: ground truth counts it in a copy as well."""
     both = zip(given, copied, strict=True)
     pairs = [(one.revision, copy) for one, copy in both if hasattr(one, "revision")]
-    Revision.objects.bulk_create(
+    _insert(
         [
             Revision(
                 judgement=copy,
@@ -176,19 +212,19 @@ def _copy_revisions(given: Sequence[Judgement], copied: Sequence[Judgement]) -> 
                 reason=revision.reason,
                 run_id=revision.run_id,
                 judge_verdict=revision.judge_verdict,
+                revised_at=revision.revised_at,
             )
             for revision, copy in pairs
-        ],
-        batch_size=AT_ONCE,
+        ]
     )
 
 
 def copy_adjudications(copies: Copies) -> None:
-    """What was decided of the originals."""
+    """What was decided of the originals, when it was."""
     ids = list(copies)
     for start in range(0, len(ids), AT_ONCE):
         decided = Adjudication.objects.filter(item__in=ids[start : start + AT_ONCE])
-        Adjudication.objects.bulk_create(
+        _insert(
             [
                 Adjudication(
                     item=copies[one.item_id],
@@ -198,11 +234,24 @@ def copy_adjudications(copies: Copies) -> None:
                     reason=one.reason,
                     labels=one.labels,
                     decided_by_id=one.decided_by_id,
+                    decided_at=one.decided_at,
                 )
                 for one in decided.order_by("decided_at", "pk")
-            ],
-            batch_size=AT_ONCE,
+            ]
         )
+
+
+def _insert(rows: Sequence[Model]) -> None:
+    """New rows with the times they have: `bulk_create` would put the present in their place."""
+    if not rows:
+        return
+    model = type(rows[0])
+    for row, pk in zip(rows, bulk_rows.reserve_ids(model, len(rows)), strict=True):
+        row.pk = pk
+    columns = tuple(field.attname for field in model._meta.concrete_fields)
+    for start in range(0, len(rows), AT_ONCE):
+        some = rows[start : start + AT_ONCE]
+        bulk_rows.insert(model, columns, [[getattr(row, name) for name in columns] for row in some])
 
 
 def imported_grades(run: Run, copies: Copies) -> list[Grade]:

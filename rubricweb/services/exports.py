@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rubricweb import __version__
+from rubricweb.engine.errors import InvalidFile
 from rubricweb.engine.formats import (
     BUNDLE,
     CONTENTS,
@@ -14,7 +15,7 @@ from rubricweb.engine.formats import (
     DatasetHead,
     OfferedFormat,
 )
-from rubricweb.engine.formats.bundle.bundle import write_bundle
+from rubricweb.engine.formats.bundle.bundle import BundledRows, write_bundle
 from rubricweb.engine.formats.datasets.writers import write_dataset
 from rubricweb.engine.formats.label_provenance import UsedDecision
 from rubricweb.engine.formats.records import FileFormat
@@ -151,7 +152,12 @@ def _ground_truth(
         records = bundles.item_records(dataset, settled, labelled_only=True, withheld=withheld)
         items = tuple(records)
         file = bundles.dataset_file(dataset, version, items, settled.decisions)
-        return _Made(write_dataset(file, _DATASET_FORMATS[format]), settled.decisions)
+        try:
+            chunks = write_dataset(file, _DATASET_FORMATS[format])
+        except InvalidFile as refused:
+            [fault] = refused.faults
+            raise Invalid.at("format", fault.found, fault.allowed) from refused
+        return _Made(chunks, settled.decisions)
     newest = [queue for queue in queues if version is None or queue.rubric_version_id == version.pk]
     head = DatasetHead(
         name=dataset.name,
@@ -200,8 +206,11 @@ def _bundle(
         bundles.dataset_file(dataset, version, decisions=counted.decisions),
         items=bundles.item_records(dataset, settled, labelled_only=False, withheld=withheld),
         rubrics=[other.to_engine() for other in others],
-        judgements=bundles.bundled_judgements(dataset, queues, run, counted, withheld=withheld),
-        adjudications=bundles.bundled_adjudications(dataset, counted, withheld=withheld),
+        said=BundledRows(
+            bundles.bundled_judgements(dataset, queues, run, counted, withheld=withheld),
+            bundles.bundled_adjudications(dataset, counted, withheld=withheld),
+            bundles.bundled_notes(dataset, queues, withheld=withheld),
+        ),
         agreement=agreement,
         versions={"rubricweb": __version__, "dataset": str(dataset.version), **numbers},
         withheld=withheld.keys,

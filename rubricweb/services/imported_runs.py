@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from rubricweb import engine
@@ -96,22 +96,32 @@ def add(run: Run, rater: Rater, grades: Sequence[Grade]) -> None:
 
 
 def from_reviews(rater: Rater, *, by: User | None) -> list[Run]:
-    """The rater's labels of every queue as a run each; their reviews are gone. Call it in a transaction."""
-    runs = []
+    """The rater's labels as one run for each dataset and rubric version, for a file that grew is spread over
+    several queues. Of labels on one unit the newest is kept; the reviews are gone. Call it in a transaction.
+    """
+    together: dict[tuple[int, int | None], list[ReviewQueue]] = defaultdict(list)
     for queue in ReviewQueue.objects.filter(reviews__rater=rater).distinct().order_by("pk"):
-        run = begin(queue.dataset, queue.rubric_version, rater, by=by, source=queue.name)
-        given = Judgement.objects.in_reviews(queue=queue, rater=rater)
-        given.update(run=run, review=None, judge=rater.name)
-        Review.objects.filter(queue=queue, rater=rater).delete()
+        together[queue.dataset_id, queue.rubric_version_id].append(queue)
+    return [_from_queues(rater, queues, by=by) for queues in together.values()]
+
+
+def _from_queues(rater: Rater, queues: Sequence[ReviewQueue], *, by: User | None) -> Run:
+    source = " and ".join(queue.name for queue in queues)
+    run = begin(queues[0].dataset, queues[0].rubric_version, rater, by=by, source=source)
+    given = Judgement.objects.in_reviews(queue__in=queues, rater=rater)
+    newer = given.filter(item=OuterRef("item"), criterion=OuterRef("criterion"), pk__gt=OuterRef("pk"))
+    given.filter(Exists(newer)).delete()
+    given.update(run=run, review=None, judge=rater.name)
+    Review.objects.filter(queue__in=queues, rater=rater).delete()
+    for queue in queues:
         queue.raters.remove(rater)
         if queue.raters.exists():
             # It does not hold all labels of its file any more.
             ReviewQueue.objects.filter(pk=queue.pk).update(labels_digest="")
         else:
             queue.delete()
-        finish(run, by=by, source=queue.name)
-        runs.append(run)
-    return runs
+    finish(run, by=by, source=source)
+    return run
 
 
 def begin(

@@ -16,12 +16,13 @@ from rubricweb.engine.formats.labels.left_out import LeftOut
 from rubricweb.engine.formats.labels.reading import LabelsReading, read_label_table
 from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.number_format import counted
-from rubricweb.errors import Invalid, NotFound
-from rubricweb.models import Dataset, Item, Rater, ReviewQueue, Rubric, RubricVersion, Run, Team, User
+from rubricweb.errors import Invalid
+from rubricweb.models import Dataset, Item, Rater, ReviewQueue, RubricVersion, Run, Team, User
 from rubricweb.models import RaterKind as StoredKind
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
 from rubricweb.services.labels import require_rubric, resolve_labels, store_labels
 from rubricweb.services.new_labels import new_labels
+from rubricweb.services.shared import archiving
 
 FIRST_LABELS = 10
 """So many labels a plan shows as they would be read."""
@@ -108,8 +109,8 @@ def import_label_file(
     `choices` say what its columns, values and raters are. Raises Invalid where the columns say nothing and
     for contradictions; for anything else that does not fit (unknown items, criteria or values, labels for
     checks, labels that are there twice) when `strict`, with every fault. Otherwise that is left out, and the
-    journal says what. Raises Conflict for a file all of whose labels were imported before, when `strict`
-    also for one that holds some of them.
+    journal says what. Labels that were imported before are left out either way; raises Conflict where all of
+    them were.
     """
     queue_name = queue_name_of(queue_name, filename)
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
@@ -117,7 +118,8 @@ def import_label_file(
     left_out = "; ".join(map(str, reading.left_out))[:2000]
     with transaction.atomic():
         # Here and not where labels are stored: what comes with a dataset's file has that on hold already.
-        _hold_rubric(rubric_version)
+        if rubric_version is not None and rubric_version.rubric is not None:
+            archiving.hold_rubric(rubric_version.rubric)  # an archived one may be used
         stored = store_labels(
             dataset,
             rubric_version,
@@ -126,7 +128,6 @@ def import_label_file(
             queue_name=queue_name,
             filename=filename,
             detail={"left_out": left_out} if left_out else {},
-            strict=strict,
         )
     return ImportedLabels(stored.queue, stored.runs, (*reading.left_out, *stored.known))
 
@@ -149,7 +150,6 @@ def plan_labels(
         filename=filename,
         queue_name=queue_name,
         choices=choices,
-        strict=strict,
     )
     _refuse(plan.reading, filename, strict=strict)
     return plan
@@ -197,12 +197,11 @@ def look_at_labels(
     filename: str,
     queue_name: str = "",
     choices: LabelChoices | None = None,
-    strict: bool = False,
 ) -> LabelsPlan:
     """The same, whatever is wrong with the columns, rows and values: that stands in the plan's reading.
 
-    Raises Invalid for what is no table, Conflict for a queue name that is taken and for a file that was
-    imported before.
+    Raises Invalid for what is no table, Conflict for a queue name that is taken and for a file all of whose
+    labels were imported before.
     """
     queue_name = queue_name_of(queue_name, filename)
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
@@ -213,7 +212,7 @@ def look_at_labels(
         # Raters are found as the import finds them, new ones are made; none of that stays.
         mark = transaction.savepoint()
         resolved = resolve_labels(dataset, rubric_version, reading.labels)
-        new = new_labels(dataset, resolved, queue_name, strict=strict)
+        new = new_labels(dataset, resolved, queue_name)
         known, given = new.known, new.labels
         members = {key: rater.user.username for key, rater in resolved.raters.items() if rater.user}
         transaction.savepoint_rollback(mark)
@@ -317,18 +316,6 @@ def _known_kinds(team: Team) -> dict[str, RaterKind]:
     )
     others = raters.exclude(kind=StoredKind.HUMAN).order_by("kind").values_list("name", "kind")
     return {name: RATER_KINDS[kind] for name, kind in others if name not in people}
-
-
-def _hold_rubric(version: RubricVersion | None) -> None:
-    """Until the caller's transaction ends nobody deletes the version's rubric; an archived one may be used.
-
-    Raises NotFound for one that was deleted since it was read. A rubric is held before a dataset.
-    """
-    if version is None or version.rubric is None:
-        return
-    there = Rubric.objects.filter(pk=version.rubric.pk, team=version.rubric.team_id, team__deleted_at=None)
-    if not there.select_for_update(of=("self",), no_key=True):
-        raise NotFound("rubric")
 
 
 def _refuse(reading: LabelsReading, filename: str, *, strict: bool) -> None:

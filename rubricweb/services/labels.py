@@ -124,19 +124,18 @@ def store_labels(
     queue_name: str,
     filename: str = "",
     detail: Mapping[str, Any] | None = None,
-    strict: bool = True,
 ) -> StoredLabels:
     """Labels of people as submitted reviews of a closed queue, one review per (item, rater); those of a
     machine as a finished run. All or nothing.
 
-    What was imported before is refused when `strict`, else left out. `detail` goes into the journal beside
-    what it says of every import. Raises NotFound for a dataset that was deleted since it was read.
+    What was imported before is left out. `detail` goes into the journal beside what it says of every import.
+    Raises Conflict where nothing is new, NotFound for a dataset that was deleted since it was read.
     """
     queue_name = queue_name.strip()[:200] or "Imported labels"
     # The same file twice at once: the second one waits here, and finds the first one's labels.
     dataset_versions.hold(dataset)
     resolved = resolve_labels(dataset, rubric_version, labels)
-    new = new_labels(dataset, resolved, queue_name, strict=strict)
+    new = new_labels(dataset, resolved, queue_name)
     queue = None
     if new.people:
         queue = _store_reviews(dataset, rubric_version, new, by=by, queue_name=queue_name)

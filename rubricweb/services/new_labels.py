@@ -58,12 +58,11 @@ class NewLabels:
     known: tuple[LeftOut, ...]
 
 
-def new_labels(dataset: Dataset, resolved: ResolvedLabels, queue_name: str, *, strict: bool) -> NewLabels:
+def new_labels(dataset: Dataset, resolved: ResolvedLabels, queue_name: str) -> NewLabels:
     """What of a file was not imported before into this dataset. People's labels are looked at one by one: one
     that the newest import has as well is left out. A machine's are where a run has just the same.
 
-    Raises Conflict where nothing is new, or, when `strict`, not everything; and for a queue name that is
-    taken.
+    Raises Conflict where nothing is new, and for a queue name that is taken.
     """
     everybody, people, said = resolved.by_people(), [], []
     imported = _imported(dataset, {(*pair, criterion.pk) for pair, _, criterion in everybody})
@@ -86,8 +85,8 @@ def new_labels(dataset: Dataset, resolved: ResolvedLabels, queue_name: str, *, s
             continue
         texts = [(rater.pk, item.pk, criterion.pk, *text) for item, criterion, *text in grades]
         machines.append((rater, grades, digest(texts)))
-    if known and (strict or not (people or machines)):
-        raise Conflict(_imported_before(known, whole=not (people or machines)))
+    if known and not (people or machines):
+        raise Conflict(_all_imported_before(known))
     if people and ReviewQueue.objects.filter(team=dataset.team, name=queue_name).exists():
         raise Conflict(taken(queue_name))
     of_people, of_machines = {label for _, label, _ in people}, {rater for rater, *_ in machines}
@@ -145,13 +144,8 @@ def _known(labels: int, places: tuple[str, ...]) -> LeftOut:
     return LeftOut("known", labels, places[:NAMES_SHOWN], len(places))
 
 
-def _imported_before(known: Sequence[LeftOut], *, whole: bool) -> str:
+def _all_imported_before(known: Sequence[LeftOut]) -> str:
     places = " and ".join(place for one in known for place in one.names)
     more = sum(one.distinct - len(one.names) for one in known)
     where = f"{places} and {more} more" if more else places
-    if whole:
-        return f"All labels in this file were imported before, as {where}. Nothing was imported."
-    return (
-        f"Some labels of this file were imported before, as {where}. Nothing was imported: only an import "
-        "that is not strict takes the others."
-    )
+    return f"All labels in this file were imported before, as {where}. Nothing was imported."

@@ -1,9 +1,12 @@
 """A day of reviewing in a real browser: by keyboard, with and without a network, quoting and finding."""
 
 import re
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.core.signals import request_finished, request_started
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
@@ -198,6 +201,138 @@ def test_an_answer_given_in_another_tab_is_shown_beside_mine(
     page.get_by_role("button", name="Keep mine").click()
     expect(page.locator(".save-state")).to_have_text("Saved")
     assert Judgement.objects.get(review=review).verdict == "MET"
+
+
+@pytest.fixture
+def two_tabs(people: Cast, open_as: Open, review: Review) -> tuple[Page, Page]:
+    """A review open twice, MET on both criteria; the first tab has the next item as well."""
+    page = open_as(people.ann, path_of(review))
+    page.keyboard.press("m")
+    page.keyboard.press("m")
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    wait_for(lambda: Judgement.objects.filter(review=review, verdict="MET").count() == 2)
+    is_ahead(page)
+    return page, open_as(people.ann, path_of(review), on=page.context.new_page())
+
+
+def change_capital(page: Page) -> None:
+    page.keyboard.press("u")
+    page.keyboard.press("e")
+    page.keyboard.type("It names Lyon.")
+    page.keyboard.press("Escape")
+
+
+def of_capital(review: Review) -> tuple[str, str]:
+    found = Judgement.objects.get(review=review, criterion__name="capital")
+    return found.verdict, found.reason
+
+
+@pytest.mark.parametrize(
+    ("chosen", "submitted"),
+    [("Keep mine", ("MET", "")), ("Take what is stored", ("UNMET", "It names Lyon."))],
+)
+def test_a_submit_from_an_older_tab_asks_which_answer_is_meant(
+    two_tabs: tuple[Page, Page], review: Review, chosen: str, submitted: tuple[str, str]
+) -> None:
+    page, newer = two_tabs
+    change_capital(newer)
+    wait_for(lambda: of_capital(review) == ("UNMET", "It names Lyon."))
+    page.evaluate("document.getElementById('review-form').dataset.reveals = ''")  # it stays until it is sent
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#review-problem")).to_contain_text("Here: MET. Stored: UNMET (It names Lyon.).")
+    assert of_capital(review) == ("UNMET", "It names Lyon.")
+    page.get_by_role("button", name=chosen).click()
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".panes__main .pane__title")).to_contain_text("2 ")
+    assert of_capital(review) == submitted
+    assert Review.objects.get(pk=review.pk).state == ReviewState.SUBMITTED
+
+
+def test_what_waits_from_another_tab_is_not_dropped_by_a_submit(
+    two_tabs: tuple[Page, Page], review: Review
+) -> None:
+    page, newer = two_tabs
+    page.context.set_offline(True)
+    change_capital(newer)
+    expect(newer.locator(".save-state")).to_contain_text("Offline")
+    newer.close()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".panes__main .pane__title")).to_contain_text("2 ")
+    page.context.set_offline(False)
+    returned = page.locator("[data-review-elsewhere]")
+    expect(returned).to_contain_text("was not submitted: capital was answered elsewhere meanwhile: UNMET.")
+    assert of_capital(review) == ("UNMET", "It names Lyon.")
+    returned.get_by_role("link").click()
+    page.wait_for_url(re.compile(path_of(review)))
+    expect(page.locator("#review-problem")).to_contain_text("Here: MET. Stored: UNMET (It names Lyon.).")
+    page.reload()  # what was answered here is not lost before somebody has chosen
+    expect(page.locator("#review-problem")).to_contain_text("Here: MET. Stored: UNMET (It names Lyon.).")
+    page.get_by_role("button", name="Take what is stored").click()
+    page.keyboard.press("Control+Enter")
+    wait_for(lambda: Review.objects.get(pk=review.pk).state == ReviewState.SUBMITTED)
+    assert of_capital(review) == ("UNMET", "It names Lyon.")
+
+
+def test_several_answers_of_an_older_tab_are_asked_about_one_after_the_other(
+    two_tabs: tuple[Page, Page], review: Review
+) -> None:
+    page, _ = two_tabs
+    for criterion in reviews.criteria_of(review):
+        reviews.save_verdict(review, criterion.pk, verdict="UNMET")
+    page.evaluate("document.getElementById('review-form').dataset.reveals = ''")  # it stays until it is sent
+    page.keyboard.press("Control+Enter")
+    for _ in range(2):
+        page.get_by_role("button", name="Keep mine").click()
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    assert set(Judgement.objects.filter(review=review).values_list("verdict", flat=True)) == {"MET"}
+
+
+@pytest.fixture
+def answered() -> Iterator[list[str]]:
+    """The paths the server has answered; what a page sends as it is left, Playwright does not tell."""
+    paths: list[str] = []
+    asked: dict[int, str] = {}
+
+    def started(environ: dict[str, Any], **kwargs: Any) -> None:
+        asked[threading.get_ident()] = environ["PATH_INFO"]
+
+    def finished(**kwargs: Any) -> None:
+        paths.append(asked[threading.get_ident()])
+
+    request_started.connect(started)
+    request_finished.connect(finished)
+    yield paths
+    request_started.disconnect(started)
+    request_finished.disconnect(finished)
+
+
+@pytest.mark.parametrize("is_fetched_ahead", [False, True])
+def test_leaving_one_tab_takes_nothing_from_what_is_open_in_another(
+    people: Cast,
+    open_as: Open,
+    two_tabs: tuple[Page, Page],
+    queue: ReviewQueue,
+    answered: list[str],
+    is_fetched_ahead: bool,
+) -> None:
+    """The first tab took item 1 ahead; the other goes on to it and writes before it has a verdict."""
+    page, other = two_tabs
+    following = Review.objects.get(queue=queue, item__key="item 1")
+    if is_fetched_ahead:
+        is_ahead(other)
+        other.keyboard.press("Control+Enter")
+    else:
+        open_as(people.ann, path_of(following), on=other)
+    expect(other.locator(".panes__main .pane__title")).to_contain_text("2 ")
+    other.keyboard.press("e")
+    other.keyboard.type("Names Paris.")
+    page.get_by_role("link", name="Datasets").click()
+    wait_for(lambda: f"{path_of(following)}give-back/" in answered)
+    other.keyboard.press("Escape")
+    other.keyboard.press("m")
+    expect(other.locator(".save-state")).to_have_text("Saved")
+    assert of_capital(following) == ("MET", "Names Paris.")
 
 
 def test_a_paused_queue_keeps_the_draft_here_until_it_goes_on(

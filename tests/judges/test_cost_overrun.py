@@ -10,8 +10,10 @@ from rubricweb.judges.cost_overrun import CostOverruns
 QUESTION = Question(1, Prompt("", "", PerCriterionOutput, ()), lambda _: Reading({}), 0, set_aside_usd=0.01)
 
 
-def passes(overruns: CostOverruns, cost_usd: float | None, question: Question = QUESTION) -> bool:
-    reply = Reply(1, None, None, "", "m", "", 1, None, None, cost_usd, 0.0)
+def passes(
+    overruns: CostOverruns, cost_usd: float | None, question: Question = QUESTION, *, unanswered: int = 0
+) -> bool:
+    reply = Reply(1, None, None, "", "m", "", 1, None, None, cost_usd, 0.0, unanswered=unanswered)
     return overruns.passes("queue", question, reply, in_flight=4)
 
 
@@ -23,6 +25,12 @@ def test_an_overrun_passes_what_is_set_aside_for_calls_in_flight() -> None:
 
 def test_one_reply_far_too_expensive_is_enough() -> None:
     assert passes(CostOverruns(), 1.0)
+
+
+def test_requests_that_nobody_answered_count_as_what_was_set_aside() -> None:
+    # 5 × 0.01 is 0.04 over, which is not more than 4 × 0.01; with 0.02 for the answer that came it is.
+    assert not passes(CostOverruns(), None, unanswered=5)
+    assert passes(CostOverruns(), 0.02, unanswered=5)
 
 
 def test_replies_that_vary_around_what_was_set_aside_withdraw_nothing() -> None:

@@ -18,13 +18,14 @@ from rubricweb.models import (
     Item,
     Judgement,
     Meaning,
+    Review,
     ReviewQueue,
     Rubric,
     RubricVersion,
     Run,
 )
 from rubricweb.selectors.reviews.queue_sources import Source
-from rubricweb.services.reviews import queue_changes
+from rubricweb.services.reviews import queue_changes, queues, reviews
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.rubrics.meanings import assign_meanings
 from tests import factories
@@ -214,3 +215,30 @@ def test_raters_whom_a_lowered_mark_has_let_on_have_passed_and_no_others(
         rows = Calibration.objects.order_by("pk")
         assert list(rows.values_list("passed", flat=True)) == [*passed, False]
     assert list(rows.values_list("decided_at", flat=True)) == when
+
+
+def test_the_reason_of_an_earlier_skip_leaves_the_place_of_the_note(people: Cast) -> None:
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=factories.dataset(people.team, people.ed),
+        rubric_version=factories.version(people.team, people.ed),
+        raters=[people.ann],
+    )
+    skipped, draft, newer = (
+        queues.start_review(queue, item, people.ann) for item in queue.dataset.items.order_by("position")[:3]
+    )
+    reviews.save_note(draft, note="Odd.")
+    reviews.save_note(newer, note="Cut off.")
+    reviews.skip(newer, reason="Not mine.")
+    reviews.skip(skipped, reason="passing")
+    # As it was before: the reason in the note.
+    Review.objects.filter(pk=skipped.pk).update(note="Not my field.", skip_reason="")
+    move = import_module("rubricweb.migrations.0055_reasons_of_earlier_skips").move_reasons
+    for _ in range(2):  # it can be run again
+        move(apps, connection.schema_editor())
+        assert list(Review.objects.order_by("item__position").values_list("note", "skip_reason")) == [
+            ("", "Not my field."),
+            ("Odd.", ""),
+            ("Cut off.", "Not mine."),
+        ]

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from rubricweb.errors import Conflict, NotFound
 from rubricweb.models import Combination, CombinationState, Dataset, RubricVersion, Run
+from rubricweb.services import dataset_versions
 from rubricweb.services.combinations import combinations, reruns
 from rubricweb.services.datasets import datasets
 from rubricweb.services.deletions import deletions
@@ -32,6 +33,23 @@ GONE_AFTER_SECONDS = 20
 @pytest.fixture
 def builds(people: Cast) -> list[Dataset]:
     return [build(people, "v1"), build(people, "v2")]
+
+
+@pytest.mark.django_db
+def test_originals_are_held_in_the_same_order_however_they_are_listed(
+    people: Cast, builds: list[Dataset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two combinations that list them in opposite orders would wait for each other."""
+    hold, held = dataset_versions.hold, []
+
+    def noted(dataset: Dataset) -> None:
+        held.append(dataset.name)
+        hold(dataset)
+
+    monkeypatch.setattr(dataset_versions, "hold", noted)
+    for several in (builds, builds[::-1]):
+        assert combined(people, *several, name=f"Support from {several[0]}").state == "done"
+    assert held == ["Support replies v1", "Support replies v2"] * 2
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks its whole database")

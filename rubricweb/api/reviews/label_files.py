@@ -41,7 +41,11 @@ class LabelsForm(Input):
     criterion: Annotated[str, Field(description="What labels are about where no column says so.")] = ""
     rater_kinds: Annotated[Pairs, Field(description="RATER=KIND, as in gpt-4=machine.")] = []
     strict: Annotated[
-        bool, Field(description="Refuse the file for whatever does not fit; else that is left out.")
+        bool,
+        Field(
+            description="Refuse the file for whatever does not fit; else that is left out. "
+            "Labels that were imported before are left out either way."
+        ),
     ] = True
 
 
@@ -53,9 +57,10 @@ def import_labels(
 
     A CSV, JSONL, JSON or Parquet file of labels, one a row or in columns by criterion, rater or both, becomes
     a closed review queue called `name`. Labels of a machine become an imported run and count in no figure
-    about people. A file whose labels were all imported before is a conflict. Columns that say nothing and
-    contradictions are always refused; whatever else does not fit is too, unless `strict` is false: then it is
-    left out and `left_out` says what.
+    about people. Labels that were imported before are left out, so a file that grew brings what is new in it;
+    one whose labels were all imported before is a conflict. Columns that say nothing and contradictions are
+    always refused; whatever else does not fit is too, unless `strict` is false: then it is left out.
+    `left_out` says what was.
     """
     stored = services.import_label_file(by=request.auth.user, **_sent(request, dataset_id, file, form))
     return labels_imported(stored, request.auth.user)

@@ -208,9 +208,9 @@ def close_queue(request: TokenRequest, queue_id: int) -> Any:
 
 @queues.write("POST", "/queues/{int:queue_id}/reopen", Role.EDITOR, schemas.Queue)
 def reopen_queue(request: TokenRequest, queue_id: int) -> Any:
-    """Open a closed queue again, as blind as it was.
+    """Open a closed queue again, as blind as it was, for those of its people who may review by now.
 
-    Refused (409) for labels that came in a file.
+    Refused (409) for labels that came in a file, and while the queue, its dataset or its rubric is archived.
     """
     queue = access.access_queue(request.auth.team, queue_id)
     queue_changes.reopen_queue(queue, by=request.auth.user)

@@ -118,7 +118,10 @@ def take_review_ahead(request: TokenRequest, review_id: int) -> Any:
 
 @reviews.write("DELETE", "/reviews/{int:review_id}", Role.ANNOTATOR, schemas.GivenBack)
 def give_review_back(request: TokenRequest, review_id: int) -> Any:
-    """Give a draft back in which nothing was said, and forget it. One in which something was said stays."""
+    """Give a draft back, and forget it.
+
+    One that was opened on its page, or in which something was said, stays.
+    """
     return {"given_back": prefetch.give_back_untouched(_mine(request, review_id))}
 
 
@@ -136,7 +139,10 @@ def submit_review(request: TokenRequest, review_id: int) -> Any:
 
 @reviews.write("POST", "/reviews/{int:review_id}/skip", Role.ANNOTATOR, schemas.Review)
 def skip_review(request: TokenRequest, review_id: int, body: schemas.Skip) -> Any:
-    """Give the item back for somebody else, with a reason."""
+    """Give the item back for somebody else, with a reason.
+
+    Verdicts and note are kept for when you start it again.
+    """
     review = _mine(request, review_id)
     services.skip(review, reason=body.reason)
     return _in_full(review)

@@ -51,6 +51,7 @@ class Review(Schema):
     queue_id: int
     state: Annotated[str, OneOf(ReviewState.values)]
     note: str
+    skip_reason: Annotated[str, Field(description="Why you skipped it last; empty where you never did.")]
     flagged: bool
     seconds: Annotated[float | None, Field(description="How long you worked on it, where that was measured.")]
     started_at: datetime
@@ -106,7 +107,12 @@ class ReviewNote(Input):
 
 
 class GivenBack(Schema):
-    given_back: Annotated[bool, Field(description="False where something was said in it: then it stays.")]
+    given_back: Annotated[
+        bool,
+        Field(
+            description="False where it was opened on its page, or something was said in it: then it stays."
+        ),
+    ]
 
 
 class Skip(Input):

@@ -88,7 +88,7 @@ class Spent(Schema):
     left_usd: Annotated[float | None, Field(description="What may still be set aside; null without a cap.")]
     share: Annotated[float | None, Field(description="Spent or lost at most, of the cap; null without one.")]
     unpriced: Annotated[int, Field(description="Calls of unknown cost: with any, more was spent.")]
-    lost_calls: Annotated[int, Field(description="Calls cut off by a kill or a stop; perhaps paid for.")]
+    lost_calls: Annotated[int, Field(description="Calls cut off or never answered; perhaps paid for.")]
     lost_at_most_usd: Annotated[
         float, Field(description="What those cost at most; not in `spent_usd`, but counted against the cap.")
     ]

@@ -13,8 +13,8 @@ def chosen_option(said: str, shown: Sequence[str]) -> str:
     """The label among those ``shown``, in the order they were numbered, that a reply named.
 
     A label counts after strip and casefold, also in the spelling the prompt gave it. Else the number it was
-    shown under, from 1, unless labels carry other numbers of their own: of "4 - High" shown as number 1 and
-    "1 - Low" as number 4, nobody knows which one "1" means. Raises UnreadableReply for anything else.
+    shown under, from 1, unless labels carry other numbers of their own: of "Level 3" shown as number 1 and
+    "Level 1" as number 3, nobody knows which one "1" means. Raises UnreadableReply for anything else.
     """
     wanted = said.strip().casefold()
     for spelled in (_spelled, neutralised):
@@ -24,7 +24,7 @@ def chosen_option(said: str, shown: Sequence[str]) -> str:
     if wanted not in map(str, range(1, len(shown) + 1)):
         raise UnreadableReply(f"no option is called {shortened(said, 120)!r}; allowed: {', '.join(shown)}")
     for number, label in enumerate(shown, start=1):
-        own = re.match(r"\d+", label)
+        own = re.search(r"\d+", label)
         if own is not None and own.group() != str(number):
             raise UnreadableReply(
                 f"{wanted!r} may be a number of the list or of a label; allowed: {', '.join(shown)}"

@@ -19,7 +19,7 @@ MAX_SCHEMA_CHARACTERS = 50_000
 MAX_TEXT_CHARACTERS = 1_000_000
 TIMEOUT_SECONDS = 2.0
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _MAX_FENCES = 100
 
 # What can make a schema visit one value again and again, a number of times exponential in its length.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias, get_args
 
 from rubricweb.engine.rubric import MAX_NAME
 from rubricweb.engine.verdict import Label
@@ -12,7 +12,7 @@ from rubricweb.engine.verdict import Label
 MAX_KEYS = {"item_id": 200, "criterion": MAX_NAME, "rater": 120}
 """What names a label, with the characters each may have."""
 
-FIELDS = ("item_id", "criterion", "rater", "verdict", "reason", "rater_kind")
+FIELDS = ("item_id", "criterion", "rater", "verdict", "reason", "rater_kind", "final_verdict", "final_reason")
 """What a column can be; the columns of a wide file are those of criteria, raters or both as well."""
 
 RaterKind: TypeAlias = Literal["human", "machine", "settled"]
@@ -79,12 +79,24 @@ class LabelChoices:
 
 @dataclass(frozen=True, slots=True)
 class LabelCell:
-    """A column that holds labels: of which criterion and rater, empty where the row says it; its reasons."""
+    """A column that holds labels: of which criterion and rater, empty where the row says it; its reasons.
+
+    ``final`` is the column of what raters said after they saw each other's labels, ``final_reason`` why.
+    """
 
     column: str
     criterion: str = ""
     rater: str = ""
     reason: str = ""
+    final: str = ""
+    final_reason: str = ""
+
+    def in_force(self, row: Mapping[str, Any]) -> LabelCell:
+        """The cell to read in this row: a final label stands in for the first one, as in ground truth."""
+        if not (self.final and row.get(self.final)):
+            return self
+        reason = self.final_reason if row.get(self.final_reason) else self.reason
+        return replace(self, column=self.final, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +113,8 @@ class LabelColumns:
     @property
     def used(self) -> frozenset[str]:
         """Every column that is read."""
-        held = {name for cell in self.cells for name in (cell.column, cell.reason)}
+        cells = self.cells
+        held = {name for one in cells for name in (one.column, one.reason, one.final, one.final_reason)}
         return frozenset({self.item_id, self.criterion, self.rater, self.rater_kind, *held} - {""})
 
     @property
@@ -119,6 +132,8 @@ class LabelColumns:
             found[cell.column] = about
             if cell.reason:
                 found[cell.reason] = "reason" if self.shape == "long" else f"{about} reason"
+            finals = {cell.final: "final_verdict", cell.final_reason: "final_reason"}
+            found |= {column: field for column, field in finals.items() if column}
         return found
 
 

@@ -77,7 +77,9 @@ def parquet_records(data: bytes, max_bytes: int) -> Iterator[PlacedRecord]:
 def write_parquet(records: Iterable[Mapping[str, Any]], header: Mapping[str, Any]) -> bytes:
     """Records of texts (or None) as one Parquet file with the dataset's header inside.
 
-    Every column is text; lists and objects must come as JSON texts. Raises ValueError without pyarrow.
+    Every column is text; lists and objects must come as JSON texts. What would be packed tighter than
+    ``parquet_records`` opens, the same long prompt in every row, is not packed. Raises ValueError without
+    pyarrow.
     """
     pa, parquet = _pyarrow()
     rows = list(records)
@@ -87,8 +89,16 @@ def write_parquet(records: Iterable[Mapping[str, Any]], header: Mapping[str, Any
         metadata={HEADER_KEY: json.dumps(header, ensure_ascii=False, allow_nan=False).encode()},
     )
     table = pa.table({name: [row.get(name) for row in rows] for name in columns}, schema=schema)
+    written = _written(parquet, pa, table)
+    # Half of what is read, which takes it batch by batch and so for a little more.
+    if table.nbytes > MAX_EXPANSION // 2 * len(written):
+        return _written(parquet, pa, table, compression="none", use_dictionary=False)
+    return written
+
+
+def _written(parquet: Any, pa: Any, table: Any, **options: Any) -> bytes:
     sink = pa.BufferOutputStream()
-    parquet.write_table(table, sink)
+    parquet.write_table(table, sink, **options)
     written: bytes = sink.getvalue().to_pybytes()
     return written
 

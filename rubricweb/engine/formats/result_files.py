@@ -44,7 +44,9 @@ class VerdictRow:
     offsets in characters). ``rubric_version`` is the number of the version it was given to, ``counts_by`` by
     what a person's label counts for the version the export is read by: "same words", decisions ("carry 12")
     or "not counted". ``case_id``, ``system`` and ``attempt`` are the item's, as in ItemRecord; ``half`` is
-    dev or test where the cases of the dataset are split. What does not apply is None.
+    dev or test where the cases of the dataset are split. ``final_verdict`` is what a person said after they
+    saw the others' verdicts, whether they changed theirs or not, ``final_reason`` what they said of it; empty
+    where they said nothing. What does not apply is None.
     """
 
     item_id: str
@@ -68,6 +70,8 @@ class VerdictRow:
     system: str | None = field(default=None, kw_only=True)
     attempt: int | None = field(default=None, kw_only=True)
     half: str | None = field(default=None, kw_only=True)
+    final_verdict: Label | None = field(default=None, kw_only=True)
+    final_reason: str | None = field(default=None, kw_only=True)
 
     @property
     def origin(self) -> Origin | None:
@@ -153,6 +157,8 @@ VERDICT_COLUMNS = (
     "counts_by",
     "origin",
     *CASE_COLUMNS,
+    "final_verdict",
+    "final_reason",
 )
 
 
@@ -160,7 +166,7 @@ def verdicts_csv(rows: Iterable[VerdictRow]) -> Iterator[str]:
     """Long CSV: a header, then one line per item, criterion and rater; missing is an empty cell.
 
     Cells a spreadsheet would run are neutralised with a leading ``'``; evidence is a JSON list. Its first
-    five columns are what ``read_labels`` reads, which also takes the ``'`` away again.
+    five columns and its last two are what ``read_labels`` reads, which also takes the ``'`` away again.
     """
     yield csv_line(VERDICT_COLUMNS)
     for row in rows:

@@ -43,7 +43,7 @@ def require_same_in_prose(data: Mapping[str, Any], before: str, after: str) -> N
     if options:
         chosen = (found.group(1).strip() for found in _OPTION.finditer(f"{before}\n{after}"))
         _refuse((said for said in chosen if not said.casefold().startswith(tuple(options))), options)
-    scores = {float(said) for said in _said(data, "overall_score") if isinstance(said, int | float)}
+    scores = {_as_float(said) for said in _said(data, "overall_score") if isinstance(said, int | float)}
     if scores:
         given = (_score(found) for found in _SCORE.finditer(f"{before}\n{after}"))
         others = (said for said in given if all(abs(said - score) > 0.5 for score in scores))
@@ -84,6 +84,13 @@ def _verdict(said: str) -> str:
     if "ASSESS" in words:
         return "CANNOT_ASSESS"
     return "UNMET" if "UNMET" in words or "NOT" in words else "MET"
+
+
+def _as_float(said: float) -> float:
+    try:
+        return float(said)
+    except OverflowError:  # JSON can spell whole numbers that no float holds
+        raise UnreadableReply("the score has hundreds of digits; allowed: a number from 0 to 100") from None
 
 
 def _score(found: re.Match[str]) -> float:

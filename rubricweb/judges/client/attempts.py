@@ -38,7 +38,7 @@ from rubricweb.judges.client.failures import (
 from rubricweb.judges.client.foreign_json import error_body
 from rubricweb.judges.client.reply_formats import RUNGS, TEXT, EndpointCapabilities, concerns_format
 from rubricweb.judges.client.request_body import encoded, guessed_tokens, is_prose, request_body
-from rubricweb.judges.client.transport import HttpAnswer, NoAnswer
+from rubricweb.judges.client.transport import HttpAnswer, NoAnswer, NoConnection
 from rubricweb.judges.permits import Limiter
 
 BACKOFF_CAP_SECONDS = 30.0
@@ -110,7 +110,7 @@ class Attempts:
         self._partial: tuple[Reading, str, str] | None = None
         self._log: list[str] = []
         self._started: float | None = None
-        self._broken_off = False
+        self._unanswered = 0
         # A question that met a 429 waits for its next turn no longer than for anything else.
         self._turn_by: float | None = None
 
@@ -179,13 +179,8 @@ class Attempts:
     async def _send(self) -> Reading | AttemptFailure | ErrorResponse:
         """What one request brought: a reading, the HTTP refusal, or what kept an answer from coming."""
         config = self._config
-        self._body = request_body(
-            config,
-            self._question.prompt,
-            self._capabilities,
-            self._rung,
-            spell_out_schema=self._spell_out_schema,
-        )
+        prompt, spell_out = self._question.prompt, self._spell_out_schema
+        self._body = request_body(config, prompt, self._capabilities, self._rung, spell_out_schema=spell_out)
         body = encoded(self._body)
         # Where nobody waits a permit is had however late it is.
         left = None if self._turn_by is None else max(self._turn_by - time.monotonic(), FREE_PERMIT_SECONDS)
@@ -218,12 +213,13 @@ class Attempts:
                 status = HTTPStatus.TOO_MANY_REQUESTS  # a gateway said so inside a 200
             return outcome
         except TimeoutError:
+            self._unanswered += 1
             if self._cancellation.is_cancelled:
-                self._broken_off = True
                 return AttemptFailure(STOPPED, again=False)
             message = f"no answer within {config.timeout_seconds:g} s"
             return AttemptFailure(JudgeError("timeout", message), again=True)
         except NoAnswer as error:
+            self._unanswered += not isinstance(error, NoConnection)
             message = f"{urlsplit(config.base_url).netloc}: {quoted(str(error))}"
             return AttemptFailure(JudgeError("connection", message), again=True)
         except BlockedAddress as error:
@@ -329,10 +325,10 @@ class Attempts:
         return ceiling * (0.5 + 0.5 * self._asked.jitter())
 
     def _count_tokens(self, usage: CompletionUsage | None) -> None:
-        if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
+        if usage is None or usage.prompt_tokens is None or usage.completion is None:
             return
         self._prompt_tokens = _sum(self._prompt_tokens, usage.prompt_tokens)
-        self._completion_tokens = _sum(self._completion_tokens, usage.completion_tokens)
+        self._completion_tokens = _sum(self._completion_tokens, usage.completion)
         self._cached_prompt_tokens = _sum(self._cached_prompt_tokens, usage.cached)
 
     def _failed(self, error: JudgeError) -> Reply:
@@ -359,7 +355,7 @@ class Attempts:
             cached_prompt_tokens=self._cached_prompt_tokens,
             request=self._body if self._requests else None,
             throttled=self._throttled,
-            broken_off=self._broken_off,
+            unanswered=self._unanswered,
             log=tuple(self._log),
         )
 
@@ -393,6 +389,7 @@ def fallen_back(first: Reply, second: Reply, config: JudgeConfig) -> Reply:
         request=second.request if second.request is not None else first.request,
         fallback=True,
         throttled=first.throttled + second.throttled,
+        unanswered=first.unanswered + second.unanswered,
         log=(*first.log, f"fell back to {config.fallback_model}: {first.error.kind}", *second.log),
     )
 

@@ -31,7 +31,7 @@ from rubricweb.judges.client.attempts import AttemptContext, Attempts
 from rubricweb.judges.client.failures import provider_message, quoted_without
 from rubricweb.judges.client.reply_formats import RUNGS, TEXT, EndpointCapabilities
 from rubricweb.judges.client.request_body import is_prose, request_body
-from rubricweb.judges.client.transport import MAX_ANSWER_BYTES, GuardedTransport, HttpAnswer, NoAnswer
+from rubricweb.judges.client.transport import MAX_ANSWER_BYTES, GuardedTransport, HttpAnswer, NoConnection
 from rubricweb.judges.permits import FixedLimiter
 
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -269,7 +269,7 @@ class _RecordedEndpoint:
     async def post(self, config: JudgeConfig, body: bytes) -> HttpAnswer:
         self._posts += 1
         if self._posts > 1:
-            raise NoAnswer("a batch asks once")
+            raise NoConnection("a batch asks once")
         return self._answer
 
 

@@ -116,6 +116,10 @@ class Batches:
             batch.errors.append({"code": "invalid_json_line", "message": f"{type(error).__name__}: {error}"})
             batch.status = "failed"
             return
+        if len(dict(asked)) < len(asked):
+            batch.errors.append({"code": "duplicate_custom_id", "message": "a custom_id is not unique"})
+            batch.status = "failed"
+            return
         if batch.status == "validating":
             batch.status = "in_progress"
         output, errors = [], []

@@ -212,7 +212,9 @@ def import_labels(command: argparse.ArgumentParser) -> None:
         f"{', '.join(RATER_KINDS)}; machines count in no figure about people",
     )
     command.add_argument(
-        "--strict", action="store_true", help="refuse the file for whatever does not fit, else left out"
+        "--strict",
+        action="store_true",
+        help="refuse the file for whatever does not fit, else left out; labels imported before always are",
     )
     command.add_argument(
         "--plan", action="store_true", help="say what the file would become, and by whom; store nothing"

@@ -189,7 +189,8 @@ def extend(options: argparse.Namespace) -> int:
     """More items, more people per item, or both."""
     actor, queue = _queue(options, Role.EDITOR)
     source = _source(actor, queue.dataset, options)
-    wanted = None if options.no_items else source
+    only_raters = options.raters_per_item is not None and source == Source()
+    wanted = None if options.no_items or only_raters else source
     added = queue_changes.extend_queue(
         queue, by=actor.user, source=wanted, raters_per_item=options.raters_per_item
     )

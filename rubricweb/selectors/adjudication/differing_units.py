@@ -109,10 +109,10 @@ def judge_labels(where: Scope) -> QuerySet[Judgement]:
     )
 
 
-def unit_labels(where: Scope) -> list[UnitLabels]:
-    """What people said on every labelled unit, by item and criterion."""
+def unit_labels(where: Scope, *, also_in: Sequence[ReviewQueue] = ()) -> list[UnitLabels]:
+    """What people said on every labelled unit, by item and criterion; in further queues as well."""
     said: dict[Unit, list[str]] = defaultdict(list)
-    for label in people_labels(where):
+    for label in people.people_labels(where.queues, runs=where.runs, also_in=also_in):
         said[label.unit].append(label.final)
     cannot = Verdict.CANNOT_ASSESS.value
     return [

@@ -32,6 +32,7 @@ from rubricweb.selectors.adjudication.differing_units import KINDS as KINDS
 from rubricweb.selectors.adjudication.differing_units import Scope as Scope
 from rubricweb.selectors.adjudication.differing_units import scope as scope
 from rubricweb.selectors.blinding import hidden_items, hidden_of
+from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.people import Unit, decided_rows, decisions
 from rubricweb.selectors.shared.pages import NOT_OURS, number_cursor, numbers_in
 
@@ -254,8 +255,14 @@ class AgreedUnit:
     label: str
 
 
+def other_queues(queue: ReviewQueue) -> list[ReviewQueue]:
+    """The other queues with labels of its dataset: what is decided on an item counts in all of them."""
+    return list(labelled_queues(queue.dataset_id, team=queue.team).exclude(pk=queue.pk))
+
+
 def agreed(queue: ReviewQueue, viewer: User) -> list[AgreedUnit]:
-    """Undecided units of a queue on which all people and the judge gave one and the same label.
+    """Undecided units of a queue on which all people, those of other queues too, and the judge gave one and
+    the same label.
 
     Of an open queue only items whose raters have all submitted. Somebody has to have said it beside the first
     person: the judge, where a run stands beside the queue, else another person. Abstentions are not accepted
@@ -271,11 +278,15 @@ def agreed(queue: ReviewQueue, viewer: User) -> list[AgreedUnit]:
     for item_id, criterion_id, label in judge_labels(where).values_list(*UNIT, "verdict"):
         judged[item_id, criterion_id].add(label)
     gaps = abstaining_options(where)
+    rows, others = unit_labels(where), other_queues(queue)
+    here = {row.unit: row.n for row in rows}
     found = []
-    for row in unit_labels(where):
-        if not row.is_one or row.unit in decided or row.item_id in hidden:
+    for row in unit_labels(where, also_in=others) if others else rows:
+        if row.unit not in here or not row.is_one or row.unit in decided or row.item_id in hidden:
             continue
-        if row.n < wanted.get(row.item_id, 1) or row.least in gaps.get(row.criterion_id, ABSTENTIONS):
+        if here[row.unit] < wanted.get(row.item_id, 1):
+            continue
+        if row.least in gaps.get(row.criterion_id, ABSTENTIONS):
             continue
         if judged[row.unit] == {row.least} if where.runs else row.n > 1:
             found.append(AgreedUnit(row.item_id, row.criterion_id, row.least))

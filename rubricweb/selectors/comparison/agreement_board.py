@@ -31,7 +31,7 @@ from rubricweb.selectors.comparison.agreement_raters import (
     rater_names,
     sees_all_raters,
 )
-from rubricweb.selectors.labels.queue_labels import QueueLabels, item_id, queue_labels
+from rubricweb.selectors.labels.queue_labels import QueueLabels, files_together, item_id, queue_labels
 from rubricweb.selectors.reviews.queues import queue_progress
 from rubricweb.selectors.shared.unavailable import Unavailable
 
@@ -131,7 +131,8 @@ class Week:
 
 @dataclass(frozen=True)
 class AgreementBoard:
-    """One queue's figures, as one person may see them.
+    """One queue's figures, with those of `other_files` that are looked at as one with its own, as one person
+    may see them.
 
     `overall` pools the binary criteria, and is None when there are none: options of different criteria are no
     common scale. `criteria` are those of the queue's rubric that people answered, least α first; units on
@@ -142,6 +143,7 @@ class AgreementBoard:
     """
 
     queue: ReviewQueue
+    other_files: tuple[ReviewQueue, ...]
     reviews: int
     raters_total: int
     overall: CriterionAgreement | None
@@ -205,11 +207,13 @@ def agreement_board(
 ) -> AgreementBoard:
     """The board of a queue, with 95 % intervals from `resamples` resamples of its items.
 
-    Raises Withheld while the viewer is still to review any of its items blind, and NotFound for a criterion
-    nobody labelled in it.
+    Labels of a file are looked at with those of `files_together`. Raises Withheld while the viewer is still
+    to review any of their items blind, and NotFound for a criterion nobody labelled in them.
     """
-    require_queue_visible(queue, viewer)
-    labels = queue_labels(queue)
+    together = files_together(queue)
+    for one in together:
+        require_queue_visible(one, viewer)
+    labels = queue_labels(*together)
     scope = None
     if criterion_id is not None:
         scope = next((one for one in labels.criteria if one.pk == criterion_id), None)
@@ -225,6 +229,7 @@ def agreement_board(
     hardest, agreed = _hardest(labels, scope, queue, viewer)
     return AgreementBoard(
         queue=queue,
+        other_files=tuple(one for one in together if one != queue),
         reviews=len(labels.reviews),
         raters_total=len(labels.raters),
         overall=_overall(labels, draws),

@@ -1,11 +1,13 @@
 """Versions of datasets, and what stands behind items that are to be retired, restored or corrected."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 from django.db.models import Count, QuerySet, Sum
 
+from rubricweb.engine.formats.dataset_values import MAX_ID
 from rubricweb.errors import NotFound
 from rubricweb.models import (
     NOT_RETIRED,
@@ -120,22 +122,31 @@ def file_keys(dataset: Dataset) -> dict[int, str]:
     same = Item.objects.filter(dataset=dataset, key__in=retired.values("key")).order_by()
     several = same.values("key").annotate(n=Count("pk")).filter(n__gt=1).values("key")
     rows = retired.filter(key__in=several).values_list("pk", "key", "retired_in")
-    return {pk: f"{key} (until version {retired_in - 1})" for pk, key, retired_in in rows}
+    return {pk: _told_apart(key, f"until version {retired_in - 1}") for pk, key, retired_in in rows}
 
 
 def case_of_item(item: Item) -> str:
     """Its case as files call it: answers to earlier words, and retired ones, answer cases of their own.
 
-    "" where the case is the item's own and no system is named: it has its key, and files need not say so.
+    "" where the case is the item's own, asks the words it answers, and no system is named: it has its key,
+    and files need not say so.
     """
-    if item.case.key == item.key and not str(item.system_version):
-        return ""
     past = []
     if item.wording != item.case.wording:
         past.append(f"wording {item.wording}")
     if item.retired_in != NOT_RETIRED:
         past.append(f"until version {item.retired_in - 1}")
-    return f"{item.case.key} ({', '.join(past)})" if past else item.case.key
+    if past:
+        return _told_apart(item.case.key, ", ".join(past))
+    return "" if item.case.key == item.key and not str(item.system_version) else item.case.key
+
+
+def _told_apart(key: str, past: str) -> str:
+    """`r1 (until version 2)`, the key shortened where it would be longer than an id in files may be."""
+    if len(key) + len(past) + 3 > MAX_ID:
+        digest = hashlib.sha256(key.encode()).hexdigest()[:16]
+        key = f"{key[: MAX_ID - len(past) - 20]}~{digest}"
+    return f"{key} ({past})"
 
 
 def lost_cases(item_ids: Sequence[int]) -> int:

@@ -5,15 +5,33 @@ from dataclasses import asdict
 from typing import Any
 
 from rubricweb.engine.agreement import Figure
-from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement
+from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement, BundledNote
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.label_provenance import UsedDecision
 from rubricweb.engine.formats.result_files import GroundTruthItem
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import Adjudication, Criterion, Dataset, Judgement, ReviewQueue, RubricVersion, Run
+from rubricweb.models import (
+    Adjudication,
+    Criterion,
+    Dataset,
+    Judgement,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    RubricVersion,
+    Run,
+)
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.datasets.versions import file_keys
-from rubricweb.selectors.exports.exports import CHUNK, NOTHING_WITHHELD, WithheldItems, judgements, who_said
+from rubricweb.selectors.exports.exports import (
+    BODIES,
+    CHUNK,
+    NOTHING_WITHHELD,
+    WithheldItems,
+    final_said,
+    judgements,
+    who_said,
+)
 from rubricweb.selectors.exports.ground_truth import SettledLabels, ground_truth_items
 from rubricweb.selectors.exports.label_lineage import NOT_COUNTED, CountedLabels
 
@@ -90,9 +108,33 @@ def bundled_judgements(
             judge=_model(row),
             repeat=row.repeat,
             recorded_at=row.created_at.isoformat(),
-            evidence=tuple(span["text"] for span in row.evidence or ()),
+            evidence=tuple(row.evidence or ()),
             rubric_version=row.criterion.version.number,
             counts_by=counted.counts_by(row),
+            **final_said(row),
+        )
+
+
+def bundled_notes(
+    dataset: Dataset, queues: Sequence[ReviewQueue], *, withheld: WithheldItems
+) -> Iterator[BundledNote]:
+    """What people wrote on whole items in submitted reviews of `queues`, and what they flagged, by item;
+    nothing on those `withheld`.
+    """
+    reviews = Review.objects.filter(queue__in=queues, queue__dataset=dataset, state=ReviewState.SUBMITTED)
+    rows = reviews.exclude(note="", flagged=False).select_related("item", "rater", "queue")
+    rows = rows.defer(*BODIES).order_by("item__position", "item_id", "rater__name", "pk")
+    keys = {**file_keys(dataset), **withheld.unnamed}
+    for row in rows.iterator(chunk_size=CHUNK):
+        if row.item_id in withheld.ids:
+            continue
+        yield BundledNote(
+            item_id=keys.get(row.item_id, row.item.key),
+            rater=row.rater.name,
+            queue=row.queue.name,
+            note=row.note,
+            flagged=row.flagged or None,
+            recorded_at=row.submitted_at.isoformat() if row.submitted_at else None,
         )
 
 
@@ -107,8 +149,8 @@ def bundled_adjudications(
     rows = (
         Adjudication.objects.filter(item__dataset=dataset)
         .select_related("item", "criterion__version", "decided_by")
-        .defer("item__submission", "item__thinking", "item__prompt", "item__reference", "item__metadata")
-        .order_by("item__position", "criterion__position", "pk")
+        .defer(*BODIES)
+        .order_by("item__position", "item_id", "criterion__position", "pk")
     )
     keys = {**file_keys(dataset), **withheld.unnamed}
     for row in rows.iterator(chunk_size=CHUNK):

@@ -21,6 +21,7 @@ from rubricweb.models import (
     Review,
     ReviewQueue,
     ReviewState,
+    Revision,
     RubricVersion,
     Run,
     RunState,
@@ -36,6 +37,8 @@ from rubricweb.selectors.labels.stored_answers import answer_of
 from rubricweb.selectors.shared.unavailable import Unavailable
 
 CHUNK = 500
+BODIES = ("item__submission", "item__thinking", "item__prompt", "item__reference", "item__metadata")
+"""What rows about items do not need of them."""
 NAMED_MAX = 20
 """So many items are named in a sentence; a list names all."""
 
@@ -132,6 +135,7 @@ def verdict_rows(
             counts_by=counted.counts_by(row),
             **({} if row.item_id in unnamed else _case(row.item)),
             half=row.item.case.half or None,
+            **final_said(row),
         )
 
 
@@ -147,6 +151,14 @@ def who_said(row: Judgement) -> dict[str, Any]:
         return {"rater_kind": row.review.rater.kind, "imported": row.review.imported}
     imported = row.run is not None and row.run.imported
     return {"rater_kind": RaterKind.MACHINE if imported else "judge", "imported": imported or None}
+
+
+def final_said(row: Judgement) -> dict[str, Any]:
+    """What a person said after the reveal: ground truth counts it. Nothing where they said nothing, or of a
+    judge. Reads review and revision.
+    """
+    said: Revision | None = getattr(row, "revision", None) if row.review is not None else None
+    return {} if said is None else {"final_verdict": said.verdict, "final_reason": said.reason}
 
 
 def criterion_names(
@@ -175,10 +187,10 @@ def judgements(
     Two queries: "of these reviews or of this run" in one would read the judgements of all runs.
     """
     people = Judgement.objects.in_reviews(queue__in=queues, queue__dataset=dataset)
-    parts = [_in_order(people)]
+    parts = [_in_order(people.select_related("revision"))]
     if run is not None and run.dataset_id == dataset.pk:
         parts.append(_in_order(Judgement.objects.filter(run=run)))
-    rows = merge(*parts, key=lambda row: (row.item.position, row.criterion.position))
+    rows = merge(*parts, key=lambda row: (row.item.position, row.item_id, row.criterion.position))
     yield from (row for row in rows if row.item_id not in withheld)
 
 
@@ -187,8 +199,9 @@ def _in_order(rows: QuerySet[Judgement]) -> Iterator[Judgement]:
         rows.select_related(
             "item__case", "item__system_version__system", "criterion__version", "review__rater", "run"
         )
-        .defer("item__submission", "item__thinking", "item__prompt", "item__reference", "item__metadata")
-        .order_by("item__position", "criterion__position", "review__rater__name", "repeat", "pk")
+        .defer(*BODIES)
+        # A corrected item has the position of the one before.
+        .order_by("item__position", "item_id", "criterion__position", "review__rater__name", "repeat", "pk")
         .iterator(chunk_size=CHUNK)
     )
 

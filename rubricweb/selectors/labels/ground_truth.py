@@ -45,12 +45,10 @@ def people_first(queues: Sequence[ReviewQueue]) -> list[ReviewQueue]:
     by_people, settled = (
         {pk for pk, kind in kinds if kind == wanted} for wanted in (RaterKind.HUMAN, RaterKind.SETTLED)
     )
-    labelled = {queue.dataset_id for queue in queues if queue.pk in by_people}
-    return [
-        queue
-        for queue in queues
-        if queue.pk in by_people or (queue.pk in settled and queue.dataset_id not in labelled)
-    ]
+    # Whoever labelled in a queue may rate in it no more: it stays people's, also when all of them left.
+    only_settled = settled - by_people
+    labelled = {queue.dataset_id for queue in queues if queue.pk not in only_settled}
+    return [queue for queue in queues if queue.pk not in only_settled or queue.dataset_id not in labelled]
 
 
 def reviewed_items(queues: Sequence[ReviewQueue]) -> QuerySet[Review, int]:

@@ -179,18 +179,21 @@ def people_labels(
     version: int | None = None,
     items: Collection[int] | None = None,
     detailed: bool = False,
+    also_in: Sequence[ReviewQueue] = (),
 ) -> list[PersonLabel]:
     """Submitted labels in these queues, by item, criterion and rater, each read as `readings` says.
 
     Of one rater's labels on a unit that given to the criterion itself counts, else the newest. What a file
     settled is no further vote beside people's: it counts on units none of them labelled. `items` narrows it
-    to some; `detailed` reads who, when and from where as well. Three queries.
+    to some; `detailed` reads who, when and from where as well; `also_in` are more queues over the same
+    datasets, whose labels are read as those of `queues`. Three queries.
     """
     read = readings(queues, runs=runs, version=version)
+    everywhere = [*queues, *also_in]
     settled = set(
-        Rater.objects.filter(queues__in=queues, kind=RaterKind.SETTLED).values_list("pk", flat=True)
+        Rater.objects.filter(queues__in=everywhere, kind=RaterKind.SETTLED).values_list("pk", flat=True)
     )
-    rows = Judgement.objects.in_reviews(queue__in=queues).filter(verdict__isnull=False)
+    rows = Judgement.objects.in_reviews(queue__in=everywhere).filter(verdict__isnull=False)
     if items is not None:
         rows = rows.filter(item__in=items)
     said_columns = ["verdict", "final", "criterion_id", "pk"]

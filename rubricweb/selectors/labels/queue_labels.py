@@ -1,4 +1,4 @@
-"""Everything people said first in one queue, as columns of numbers that agreement can be counted from."""
+"""Everything people said first in queues, as columns of numbers that agreement can be counted from."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class QueueLabels:
-    """The submitted initial labels of a queue, one row each: (n,) arrays of the same length.
+    """The submitted initial labels of queues, one row each: (n,) arrays of the same length.
 
     `item` holds item ids; `criterion` and `rater` are indexes into `criteria` and `raters`; `said` is the
     place of the label among the criterion's options, `GAP` for an abstention; `seconds` is NaN where nothing
@@ -137,26 +137,53 @@ def scale_of(criterion: Criterion) -> tuple[tuple[str, ...], tuple[float, ...]]:
     return tuple(option_levels(criterion)), tuple(values)
 
 
-def queue_labels(queue: ReviewQueue) -> QueueLabels:
-    """What people said first in a queue, before they saw the others. Five queries.
+def files_together(queue: ReviewQueue) -> list[ReviewQueue]:
+    """The queues whose labels are looked at as one: those of files that share people with this one's, or with
+    one of theirs, by the same rubric version, oldest first. Of a file that grew each holds only what was new.
+
+    A queue whose labels were given here is alone. Two queries.
+    """
+    if not queue.imported:
+        return [queue]
+    files = ReviewQueue.objects.filter(
+        imported=True, dataset=queue.dataset_id, rubric_version=queue.rubric_version_id
+    )
+    links = ReviewQueue.raters.through.objects.filter(
+        reviewqueue__in=files, rater__kind=RaterKind.HUMAN
+    ).values_list("reviewqueue_id", "rater_id")
+    raters: dict[int, set[int]] = {queue.pk: set()}
+    for queue_id, rater_id in links:
+        raters.setdefault(queue_id, set()).add(rater_id)
+    found, people = {queue.pk}, raters[queue.pk]
+    while more := {pk for pk, theirs in raters.items() if pk not in found and theirs & people}:
+        found |= more
+        people = people.union(*(raters[pk] for pk in more))
+    return list(files.filter(pk__in=found).select_related("dataset", "team").order_by("pk"))
+
+
+def queue_labels(*queues: ReviewQueue) -> QueueLabels:
+    """What people said first in queues over one dataset, before they saw the others. Five queries.
 
     A verdict that was changed after the reveal counts here as it was (its Judgement); the final one is for
-    ground truth. Drafts, skipped reviews and what a file settled are left out.
+    ground truth. Of one rater's labels on a unit in several queues the newest counts. Drafts, skipped reviews
+    and what a file settled are left out.
     """
     reviews = list(
-        Review.objects.filter(queue=queue, state=ReviewState.SUBMITTED, rater__kind=RaterKind.HUMAN)
+        Review.objects.filter(queue__in=queues, state=ReviewState.SUBMITTED, rater__kind=RaterKind.HUMAN)
         .order_by("pk")
         .values_list("pk", "item_id", "rater_id", "submitted_at")
     )
     rows = list(
-        Judgement.objects.in_reviews(queue=queue, rater__kind=RaterKind.HUMAN)
+        Judgement.objects.in_reviews(queue__in=queues, rater__kind=RaterKind.HUMAN)
         .filter(verdict__isnull=False)
-        .order_by()
+        .order_by("pk")
         .values_list("review_id", "criterion_id", "verdict", "seconds")
     )
     # A review that was submitted between the two queries is left out of both.
     known = {pk: place for place, (pk, _, _, _) in enumerate(reviews)}
     rows = [row for row in rows if row[0] in known]
+    if len(queues) > 1:
+        rows = list({(*reviews[known[row[0]]][1:3], row[1]): row for row in rows}.values())
     criteria = Criterion.objects.filter(pk__in={row[1] for row in rows}).order_by("version_id", "position")
     criteria_found = tuple(criteria)
     raters = tuple(Rater.objects.filter(pk__in={row[2] for row in reviews}).order_by("pk"))
@@ -175,14 +202,14 @@ def queue_labels(queue: ReviewQueue) -> QueueLabels:
     return QueueLabels(
         criteria=criteria_found,
         raters=raters,
-        reviews=tuple(place_of_rater[row[2]] for row in reviews),
+        reviews=tuple(place_of_rater[rater] for _, rater in {row[1:3]: None for row in reviews}),
         item=items[review],
         criterion=_whole(of_criterion[row[1]] for row in rows),
         rater=_whole(place_of_rater[row[2]] for row in reviews)[review],
         said=_whole(index.get((row[1], str(row[2])), GAP) for row in rows),
         seconds=np.array([np.nan if row[3] is None else row[3] for row in rows], dtype=np.float64),
         week=_whole(last[row[1]] for row in reviews)[review],
-        cases=repeated_cases(Item.objects.filter(pk__in=reviewed_items([queue]))),
+        cases=repeated_cases(Item.objects.filter(pk__in=reviewed_items(queues))),
     )
 
 

@@ -92,16 +92,10 @@ def queues(team: Team, viewer: User, *, archived: bool = False) -> list[QueueRow
     progress = _progress(rows, viewer, mine)
     paces = own_paces([queue for queue in rows if progress[queue.pk].mine_left], viewer)
     named = queue_systems(rows, viewer=viewer, team=team)
+    left = {pk: progress[pk].mine_left * pace for pk, pace in paces.items()}
     return [
-        QueueRow(each, progress[each.pk], each.pk in mine, _mine_left(each, progress, paces), named[each.pk])
-        for each in rows
+        QueueRow(each, progress[each.pk], each.pk in mine, left.get(each.pk), named[each.pk]) for each in rows
     ]
-
-
-def _mine_left(
-    queue: ReviewQueue, progress: dict[int, QueueProgress], paces: dict[int, float]
-) -> float | None:
-    return progress[queue.pk].mine_left * paces[queue.pk] if queue.pk in paces else None
 
 
 def queue_progress(queue: ReviewQueue, viewer: User) -> QueueProgress:
@@ -117,18 +111,16 @@ class OwnProgress:
 
 
 def own_progress(queue: ReviewQueue, viewer: User) -> OwnProgress:
-    """What the rail beside an item says. Four queries, none of which reads other people's reviews."""
+    """What the rail beside an item says. Three queries, none of which reads other people's reviews."""
     asked = ReviewQueue.raters.through.objects.filter(reviewqueue=queue, rater=OuterRef("pk"))
     me = Rater.objects.filter(team=queue.team_id, user=viewer).annotate(is_asked=Exists(asked)).first()
     if me is None:
         return OwnProgress(0, 0)
-    own = Review.objects.filter(queue=queue, rater=me).order_by()
-    counts = dict(own.values("state").annotate(n=Count("pk")).values_list("state", "n"))
+    counts = Review.objects.filter(queue=queue, rater=me).order_by().aggregate(**_counted_of(viewer))
     left = 0
     if me.is_asked and queue.state == QueueState.OPEN:
-        free = _with_room([queue.pk], viewer).get(queue.pk, 0) - own.filter(_has_room(viewer)).count()
-        left = counts.get(ReviewState.DRAFT, 0) + free
-    return OwnProgress(counts.get(ReviewState.SUBMITTED, 0), left)
+        left = counts["my_open"] + _with_room([queue.pk], viewer).get(queue.pk, 0) - counts["my_with_room"]
+    return OwnProgress(counts["my_submitted"], left)
 
 
 def open_reviews_count(team: Team, viewer: User, *, at_most: int) -> int:
@@ -139,7 +131,7 @@ def open_reviews_count(team: Team, viewer: User, *, at_most: int) -> int:
     open_queues = ReviewQueue.objects.filter(team=team, state=QueueState.OPEN, raters__user=viewer)
     mine = list(open_queues.values_list("pk", flat=True))
     own = Review.objects.filter(rater__user=viewer)
-    found = own.filter(queue__in=mine, state=ReviewState.DRAFT).count() if mine else 0
+    found = own.filter(_is_open(viewer), queue__in=mine).count() if mine else 0
     for start in range(0, len(mine), UNITED_MAX):
         if found >= at_most:
             break
@@ -190,7 +182,7 @@ def _rated_by(viewer: User, queues: Sequence[ReviewQueue]) -> set[int]:
 def _progress(queues: Sequence[ReviewQueue], viewer: User, mine: set[int]) -> dict[int, QueueProgress]:
     """Queue id → progress, in three queries however many queues. `mine` are those the viewer rates in.
 
-    Left for a rater are their drafts and the items they have not taken that still have room for one more.
+    Left for a rater are drafts they can submit, and items they have not taken that have room for one more.
     """
     places = {
         row["queue_id"]: row
@@ -207,9 +199,7 @@ def _progress(queues: Sequence[ReviewQueue], viewer: User, mine: set[int]) -> di
             **_counted(),
             # Labels of a file stand in no queue items.
             items=Count("item", distinct=True, filter=Q(queue__imported=True)),
-            my_submitted=Count("pk", filter=Q(state=ReviewState.SUBMITTED, rater__user=viewer)),
-            my_drafts=Count("pk", filter=Q(state=ReviewState.DRAFT, rater__user=viewer)),
-            my_with_room=Count("pk", filter=Q(rater__user=viewer) & Q(_has_room(viewer))),
+            **_counted_of(viewer),
         )
     )
     counts = {row["queue_id"]: row for row in counted}
@@ -219,6 +209,7 @@ def _progress(queues: Sequence[ReviewQueue], viewer: User, mine: set[int]) -> di
     found = {}
     for queue in queues:
         row, place = counts.get(queue.pk, nothing), places.get(queue.pk)
+        left = row["my_open"] + free.get(queue.pk, 0) - row["my_with_room"]
         found[queue.pk] = QueueProgress(
             items=place["items"] if place else row["items"],
             wanted=place["wanted"] if place else row["submitted"],
@@ -227,25 +218,36 @@ def _progress(queues: Sequence[ReviewQueue], viewer: User, mine: set[int]) -> di
             expired=row["expired"],
             skipped=row["skipped"],
             my_submitted=row["my_submitted"],
-            my_draft=row["my_drafts"] > 0,
-            mine_left=(
-                row["my_drafts"] + free.get(queue.pk, 0) - row["my_with_room"]
-                if queue.pk in handing_out
-                else 0
-            ),
+            my_draft=row["my_open"] > 0,
+            mine_left=left if queue.pk in handing_out else 0,
         )
     return found
 
 
 def _counted() -> dict[str, Count]:
-    """How many reviews there are of each state; `expired` are drafts without a place."""
-    silent = Q(holds_place=False) | Q(held_until__lt=timezone.now())
+    """Reviews of each state; `expired` are drafts without a place, and silent ones of an open queue."""
+    silent = Q(holds_place=False) | Q(queue__state=QueueState.OPEN, held_until__lt=timezone.now())
     return {
         "submitted": Count("pk", filter=Q(state=ReviewState.SUBMITTED)),
         "drafts": Count("pk", filter=Q(state=ReviewState.DRAFT)),
         "expired": Count("pk", filter=Q(state=ReviewState.DRAFT) & silent),
         "skipped": Count("pk", filter=Q(state=ReviewState.SKIPPED)),
     }
+
+
+def _counted_of(viewer: User) -> dict[str, Count]:
+    """How many reviews of this person there are; `my_open` are drafts they can submit."""
+    mine = Q(rater__user=viewer)
+    return {
+        "my_submitted": Count("pk", filter=mine & Q(state=ReviewState.SUBMITTED)),
+        "my_open": Count("pk", filter=mine & _is_open(viewer)),
+        "my_with_room": Count("pk", filter=mine & Q(_has_room(viewer))),
+    }
+
+
+def _is_open(viewer: User) -> Q:
+    """Whether a review of this person is a draft with a place, or could have one again."""
+    return Q(state=ReviewState.DRAFT) & (Q(holds_place=True) | Q(_has_room(viewer)))
 
 
 def _with_room(queue_ids: Sequence[int], viewer: User) -> dict[int, int]:
@@ -255,9 +257,7 @@ def _with_room(queue_ids: Sequence[int], viewer: User) -> dict[int, int]:
 
 
 def _has_room(viewer: User) -> Exists:
-    """The condition on a review that its item has room for this person, whose reviews are few beside a
-    queue's items.
-    """
+    """Whether a review's item has room for this person, whose reviews are few beside a queue's items."""
     room = QueueItem.objects.for_person(viewer)
     return Exists(room.filter(queue=OuterRef("queue"), item=OuterRef("item"), room__gt=0))
 

@@ -17,7 +17,7 @@ class Spending:
     """US dollars against a cap; `cap_usd` None is no cap.
 
     `spent_usd` is what calls are known to have cost, `held_usd` what living workers set aside for calls in
-    flight. `lost_calls` were cut off by a kill or a stop: nobody knows whether they were paid for; together
+    flight. `lost_calls` were cut off or never answered: nobody knows whether they were paid for; together
     they cost at most `lost_at_most_usd`, which counts against the cap. `unpriced` counts the calls whose
     cost is unknown: with any, more was spent than is said.
     """

@@ -159,7 +159,8 @@ def _check_item(item: Item, words: Correction) -> None:
             f"Other answers share the case id:{item.case_id}: correct the case, and this answer on its own."
         )
     changed = _corrected(item, words)
-    fields = ("submission", "thinking", "prompt", "reference")
+    # With the number of the case's words: whoever types those before them again changes the case.
+    fields = ("submission", "thinking", "wording", "prompt", "reference")
     if words.rubric is None and all(getattr(changed, name) == getattr(item, name) for name in fields):
         raise Invalid.at("correction", "the words there are", "other words")
     _read(changed)

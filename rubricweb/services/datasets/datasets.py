@@ -15,7 +15,7 @@ from rubricweb.engine.formats.datasets.files import read_dataset, read_dataset_i
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.number_format import counted
-from rubricweb.errors import Conflict, Invalid
+from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import (
     NOT_RETIRED,
     Case,
@@ -23,7 +23,6 @@ from rubricweb.models import (
     Dataset,
     Item,
     ReviewQueue,
-    Rubric,
     RubricVersion,
     Team,
     User,
@@ -35,7 +34,7 @@ from rubricweb.services.datasets.tags import tagging
 from rubricweb.services.labels import store_labels
 from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import rubrics
-from rubricweb.services.shared import bulk_rows
+from rubricweb.services.shared import archiving, bulk_rows
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 
@@ -136,10 +135,11 @@ def hold_with_rubric(dataset: Dataset) -> None:
     """
     version = dataset.rubric_version
     if version is not None and version.rubric is not None:
-        rubric = version.rubric
-        there = Rubric.objects.filter(pk=rubric.pk, team=rubric.team_id, team__deleted_at=None)
-        if not there.select_for_update(of=("self",), no_key=True):
-            raise Conflict(f"The rubric of {dataset} was deleted just now, and nothing was added: try again.")
+        try:
+            archiving.hold_rubric(version.rubric)
+        except NotFound as error:
+            said = f"The rubric of {dataset} was deleted just now, and nothing was added: try again."
+            raise Conflict(said) from error
     dataset_versions.hold(dataset)
 
 

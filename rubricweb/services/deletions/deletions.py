@@ -32,6 +32,8 @@ from rubricweb.services.shared.journal import record
 log = logging.getLogger(__name__)
 
 SILENT_AFTER = timedelta(minutes=10)
+FAILED_UNTIL = timedelta(days=1)
+"""After that a deletion that failed is tried again: a later release may be able to."""
 UNENDED = (DeletionState.WAITING, DeletionState.RUNNING)
 
 
@@ -95,12 +97,16 @@ def _lock(rows: QuerySet[Run] | QuerySet[ReviewQueue]) -> None:
 
 
 def due(now: datetime, *, is_dead: Callable[[str, datetime], bool]) -> list[int]:
-    """The ids of deletions nobody is at; first those of dead and long silent processes are freed."""
+    """The ids of deletions nobody is at; first those of dead and long silent processes are freed, and those
+    that failed a day ago or earlier.
+    """
     for one in Deletion.objects.filter(state=DeletionState.RUNNING):
         is_silent = one.beat_at is None or one.beat_at < now - SILENT_AFTER
         if is_silent or is_dead(one.worker, now):
             held = Deletion.objects.filter(pk=one.pk, state=DeletionState.RUNNING, worker=one.worker)
             held.update(state=DeletionState.WAITING, worker="")
+    failed = Deletion.objects.filter(state=DeletionState.FAILED, ended_at__lt=now - FAILED_UNTIL)
+    failed.update(state=DeletionState.WAITING, message="", ended_at=None)
     waiting = Deletion.objects.filter(state=DeletionState.WAITING).order_by("pk")
     return list(waiting.values_list("pk", flat=True))
 
@@ -129,7 +135,8 @@ def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> Deletion:
             raise
         except Exception as fault:
             log.exception("deletion %s ended", pk)
-            message = f"An internal error: {type(fault).__name__}: {fault}"
+            why = f"An internal error: {type(fault).__name__}: {fault}".rstrip(".")
+            message = f"{why}. It is tried again in a day."
             mine.update(state=DeletionState.FAILED, ended_at=now(), worker="", message=message)
     return Deletion.objects.select_related("team", "deleted_by").get(pk=pk)
 

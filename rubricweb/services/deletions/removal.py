@@ -16,6 +16,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import PROTECT, SET_NULL, Exists, ForeignKey, Model, OuterRef, Q, Subquery
 
 from rubricweb.models import (
+    CaseText,
     Criterion,
     Dataset,
     Deletion,
@@ -115,18 +116,20 @@ class Remover:
 
 def _delete(model: type[Model], ids: Sequence[int]) -> int:
     own: list[int] = []
-    if model is Item:
-        brought = RubricVersion.objects.filter(items__in=ids, rubric=None)
-        own = list(brought.order_by().values_list("pk", flat=True).distinct())
     rows = model._base_manager.filter(pk__in=ids)
+    if model in (Item, CaseText):
+        brought = RubricVersion.objects.filter(pk__in=rows.values("rubric_version"), rubric=None)
+        own = list(brought.values_list("pk", flat=True))
     n = rows._raw_delete(rows.db)
     return n + _delete_unused(own)
 
 
 def _delete_unused(versions: Sequence[int]) -> int:
-    """Rubrics that items brought along and no other item uses: the copies in the halves of a split do."""
-    used = Item.objects.filter(rubric_version=OuterRef("pk"))
-    unused = RubricVersion.objects.filter(~Exists(used), pk__in=versions)
+    """Rubrics that items and corrections of cases brought along and no other one uses: copies in the halves
+    of a split do.
+    """
+    used = [model.objects.filter(rubric_version=OuterRef("pk")) for model in (Item, CaseText)]
+    unused = RubricVersion.objects.filter(*(~Exists(rows) for rows in used), pk__in=versions)
     ids = list(unused.values_list("pk", flat=True))
     criteria = Criterion.objects.filter(version__in=ids)
     return (

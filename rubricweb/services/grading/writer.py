@@ -99,6 +99,7 @@ class Writer:
                 [(item, pk, reply) for pk, (item, reply) in zip(ids, batch.arrived, strict=True)], now
             )
             self.score(batch.items, now)
+            self._book_unanswered([reply for _, reply in batch.arrived], now)
             self.add_to_tally([reply for _, reply in batch.arrived], now)
         self._forget(key_of(reply) for _, reply in batch.arrived)
         batch.ids = ids
@@ -119,17 +120,10 @@ class Writer:
             self._outdated.add(self._at_risk.pop(key)[0])
 
     def book_broken_off(self, replies: Sequence[Reply], now: datetime) -> None:
-        """Books calls that were stopped on the way: what they are known to have cost, and as lost those whose
-        last request was sent and not waited for.
-        """
+        """Books calls that were stopped on the way: what they are known to have cost, and what is lost."""
         sent = [reply for reply in replies if reply.attempts]
         if not sent:
             return
-        lost = [
-            self._at_risk[key_of(reply)][1]
-            for reply in sent
-            if reply.broken_off and key_of(reply) in self._at_risk
-        ]
         changes = {
             "attempts": sum(reply.attempts for reply in sent),
             "prompt_tokens": sum(reply.prompt_tokens or 0 for reply in sent),
@@ -137,7 +131,7 @@ class Writer:
             "cost_usd": sum(reply.cost_usd or 0.0 for reply in sent),
         }
         with transaction.atomic():
-            self.book_lost(lost, now)
+            self._book_unanswered(sent, now)
             raised = {name: F(name) + change for name, change in changes.items() if change}
             RunTally.objects.filter(pk=self.tally(now)).update(**raised, beat_at=now)
             self._lower_risks({key_of(reply) for reply in sent})
@@ -152,6 +146,13 @@ class Writer:
                 unpriced=F("unpriced") + sum(usd is None for usd in most_usd),
             )
             note(self.run.pk, "lost", lost_words(len(most_usd)))
+
+    def _book_unanswered(self, replies: Sequence[Reply], now: datetime) -> None:
+        """Books as lost every request of theirs that had no answer, by what the call may cost at most."""
+        at_risk = [reply for reply in replies if key_of(reply) in self._at_risk]
+        self.book_lost(
+            [self._at_risk[key_of(reply)][1] for reply in at_risk for _ in range(reply.unanswered)], now
+        )
 
     def write_risks(self) -> None:
         """Has the tallies say what is at risk now, where they say more."""

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Value
+from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 
 from rubricweb.errors import Conflict
-from rubricweb.models import QueueItem, QueueState, ReviewQueue, User
+from rubricweb.models import QueueItem, QueueState, Rater, ReviewQueue, User
 from rubricweb.selectors.reviews import queue_sources
 from rubricweb.selectors.reviews.queue_sources import ALL, Source
 from rubricweb.selectors.reviews.queues import reviewers
@@ -19,11 +20,13 @@ from rubricweb.services.reviews.queues import (
     require_able,
     require_enough,
     require_hold,
+    require_listed_answers,
     require_rubrics,
     unused_name,
 )
 from rubricweb.services.reviews.raters import rater_for
 from rubricweb.services.shared import archiving
+from rubricweb.services.shared.archiving import hold_listed, require_listed
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 
@@ -57,22 +60,39 @@ def reopen_queue(queue: ReviewQueue, *, by: User) -> bool:
     """Opens a closed queue again, blind as it was; whether it was closed.
 
     Items that came into the dataset meanwhile are taken in where the queue is over all of it; nobody is asked
-    about those that were retired. Raises Conflict
-    for labels that came in a file, Invalid where an item has no rubric.
+    about those that were retired. Likewise people: who may review no more is taken out, and who joined comes
+    in where it is for everybody. Raises Conflict for labels that came in a file and while the queue, or what
+    it is about, is archived, Invalid where an item has no rubric.
     """
     if queue.imported:
         raise Conflict(f"{queue} holds labels that came in a file; nobody reviews in it.")
+    if queue.rubric_version is not None and queue.rubric_version.rubric is not None:
+        hold_listed(queue.rubric_version.rubric)
     dataset_versions.hold(queue.dataset)
+    require_listed(queue.dataset)
+    require_listed_answers(queue.dataset, list(queue.system_versions.select_related("system")))
+    locked = queue_items.lock(queue)
+    if locked.archived_at is not None:
+        raise Conflict(f"The queue {queue} is archived: restore it first.")
     if not _move(queue, {QueueState.CLOSED}, QueueState.OPEN):
         return False
+    people = _follow_people(locked, by=by)
     queue_items.follow_items(queue)
     if queue.source.get("kind") == ALL:
         missing = queue_items.missing_items(queue)
         require_rubrics(queue.dataset, queue.rubric_version, missing)
         queue_items.add_items(queue, missing)
     assignments.renew_all(queue, now=timezone.now())
-    record(queue.team, by, "reopened", queue)
+    record(queue.team, by, "reopened", queue, **people)
     return True
+
+
+def _follow_people(queue: ReviewQueue, *, by: User) -> dict[str, list[str]]:
+    """Takes out whoever may review no more, and in whoever may where the queue is for everybody; by name."""
+    able = list(reviewers(queue.team))
+    removed = raters.remove_raters(queue, list(queue.raters.exclude(user__in=able)))
+    wanted = [rater_for(queue.team, user) for user in able] if queue.everyone else []
+    return _named(raters.add_raters(queue, wanted, by=by), removed)
 
 
 def _move(queue: ReviewQueue, allowed: set[QueueState], state: QueueState) -> bool:
@@ -115,13 +135,17 @@ def _raise_raters(queue: ReviewQueue, wanted: int) -> int:
             "raters_per_item",
             f"{queue} asks for {queue.raters_per_item} raters per item; that can only become more.",
         )
-    require_enough(wanted, people=queue.raters.count())
+    people = queue.raters.count()
+    require_enough(wanted, people=people)
     queue.raters_per_item = wanted
     queue.save(update_fields=["raters_per_item"])
     if more:
         # Gold items have capacity for everybody as it is.
         items = QueueItem.objects.filter(queue=queue, gold=False, withdrawn=False)
-        items.update(wanted=F("wanted") + more, room=F("room") + more)
+        # One with an extra rater asks for more people than the others: for no more than there are.
+        held = F("wanted") - F("room")
+        raised = Least(F("wanted") + more, Greatest(Value(people), held))
+        items.update(wanted=raised, room=raised - held)
     return more
 
 
@@ -173,11 +197,14 @@ def reassign_queue(
     if everyone is not None:
         locked.everyone = everyone
         locked.save(update_fields=["everyone"])
-    names = {"added": [str(one) for one in added], "removed": [str(one) for one in removed]}
-    record(
-        queue.team, by, "changed the people of", queue, **{what: who for what, who in names.items() if who}
-    )
+    record(queue.team, by, "changed the people of", queue, **_named(added, removed))
     queue.refresh_from_db()
+
+
+def _named(added: Sequence[Rater], removed: Sequence[Rater]) -> dict[str, list[str]]:
+    """Who came and who went, as the audit log says it."""
+    names = {"added": [str(one) for one in added], "removed": [str(one) for one in removed]}
+    return {what: who for what, who in names.items() if who}
 
 
 @transaction.atomic

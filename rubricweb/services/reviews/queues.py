@@ -113,7 +113,7 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
         require_rubric(dataset, asked.rubric_version)
     criteria = chosen_criteria(asked.rubric_version, asked.criteria)
     systems = list(dict.fromkeys(asked.systems))
-    _require_listed_answers(dataset, systems)
+    require_listed_answers(dataset, systems)
     chosen = queue_sources.chosen(
         dataset, source, viewer=by, criteria=criteria, systems=systems, half=asked.half
     )
@@ -149,7 +149,7 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
     return queue
 
 
-def _require_listed_answers(dataset: Dataset, systems: Sequence[SystemVersion]) -> None:
+def require_listed_answers(dataset: Dataset, systems: Sequence[SystemVersion]) -> None:
     """Refuses answers of archived systems: those that are asked for, or all where there are no others."""
     named = systems or versions_of_items(Item.objects.current().filter(dataset=dataset))
     archived = [version.system for version in named if version.system.archived_at is not None]

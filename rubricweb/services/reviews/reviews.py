@@ -1,6 +1,6 @@
 """Work of people: reviews with their verdicts, imported labels."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import isfinite
@@ -33,6 +33,27 @@ REASON_MAX = 10_000
 SECONDS_MAX = 24 * 3600.0
 
 
+@dataclass(frozen=True)
+class SeenAnswer:
+    """One answer as its sender has seen or sent it; where `verdict` is None the rest is not compared."""
+
+    verdict: Label | None
+    reason: str = ""
+    evidence: tuple[Span, ...] = ()
+
+
+class AnsweredElsewhere(Conflict):
+    """Other answers are stored than their sender knows, from another tab; `criterion_ids` says to what."""
+
+    def __init__(self, stored: Mapping[Criterion, SeenAnswer]) -> None:
+        said = (
+            f"{criterion.name} was answered elsewhere meanwhile: {answer.verdict or 'no answer'}."
+            for criterion, answer in stored.items()
+        )
+        super().__init__(" ".join(said))
+        self.criterion_ids = [criterion.pk for criterion in stored]
+
+
 @transaction.atomic
 def save_verdict(
     review: Review,
@@ -42,23 +63,28 @@ def save_verdict(
     reason: str | None = None,
     evidence: Sequence[Span] | None = None,
     seconds: float | None = None,
-    known: Collection[Label | None] | None = None,
+    known: Iterable[SeenAnswer] | None = None,
 ) -> Judgement | None:
     """Stores one label of a draft at once; `verdict=None` takes it back, what else is None stays as it is.
 
     `verdict` is MET, UNMET or CANNOT_ASSESS, or an option's label where the criterion is a choice. `seconds`
     is how long the criterion was open so far; it never goes back. Safe to repeat: the newest call wins.
-    `known` are the labels the sender has seen or sent: with it, a label stored meanwhile by somebody else's
-    hand (another tab) is a Conflict. Raises Invalid naming what is allowed, Conflict once the review is
+    `known` are the answers the sender has seen or sent: with it, one stored meanwhile from another tab is
+    AnsweredElsewhere. Raises Invalid naming what is allowed, Conflict once the review is
     submitted.
     """
     _open_draft(review)
     criterion = _asked_criterion(review, criterion_id)
     found = Judgement.objects.filter(review=review, criterion=criterion).first()
     label = None if verdict is None else checked_label(criterion, verdict)
-    stored = found.verdict if found else None
-    if known is not None and stored != label and stored not in known:
-        raise Conflict(f"{criterion.name} was answered elsewhere meanwhile: {stored or 'no answer'}.")
+    stored = _stored(found)
+    sent = SeenAnswer(
+        label,
+        stored.reason if reason is None else reason,
+        stored.evidence if evidence is None else tuple(evidence),
+    )
+    if _is_unknown(stored, sent, known):
+        raise AnsweredElsewhere({criterion: stored})
     if label is None:
         if found is not None:
             found.delete()
@@ -66,6 +92,26 @@ def save_verdict(
     judgement = found or Judgement(review=review, criterion=criterion, item=review.item)
     _store(judgement, label, reason, evidence, seconds)
     return judgement
+
+
+def _stored(judgement: Judgement | None) -> SeenAnswer:
+    if judgement is None:
+        return SeenAnswer(None)
+    spans = tuple(Span(**span) for span in judgement.evidence or ())
+    return SeenAnswer(judgement.verdict, judgement.reason, spans)
+
+
+def _is_unknown(stored: SeenAnswer, sent: SeenAnswer, known: Iterable[SeenAnswer] | None) -> bool:
+    """Whether `sent` would replace an answer that its sender does not know."""
+    return known is not None and _comparable(stored) not in map(_comparable, [sent, *known])
+
+
+def _comparable(answer: SeenAnswer) -> SeenAnswer:
+    """An answer without what gets lost or added on the way from a page into the row."""
+    if answer.verdict is None:
+        return SeenAnswer(None)
+    reason = _without_nul(answer.reason).replace("\r\n", "\n")
+    return SeenAnswer(answer.verdict, reason, tuple(dict.fromkeys(answer.evidence)))
 
 
 def save_reason(review: Review, criterion_id: int, *, reason: str) -> Judgement:
@@ -112,18 +158,25 @@ def _longer(stored: float | None, seconds: float | None) -> float | None:
 def _storable_reason(reason: str) -> str:
     if len(reason) > REASON_MAX:
         raise Invalid(f"A reason has at most {REASON_MAX} characters, not {len(reason)}.")
-    return reason.replace("\x00", "")  # PostgreSQL stores no NUL characters
+    return _without_nul(reason)
+
+
+def _without_nul(text: str) -> str:
+    return text.replace("\x00", "")  # PostgreSQL stores no NUL characters
 
 
 @dataclass(frozen=True)
 class SubmittedAnswer:
-    """What a whole form says about one criterion; `verdict` None is one left open."""
+    """What a whole form says about one criterion; `verdict` None is one left open, `known` as in
+    `save_verdict`.
+    """
 
     criterion_id: int
     verdict: Label | None
     reason: str
     evidence: Sequence[Span] | None = None
     seconds: float | None = None
+    known: Sequence[SeenAnswer] | None = None
 
 
 @transaction.atomic
@@ -134,21 +187,31 @@ def save_answers(
     note: str | None = None,
     seconds: float | None = None,
 ) -> None:
-    """Stores a whole form of a draft at once, all or nothing; criteria left open keep what they had."""
+    """Stores a whole form of a draft at once, all or nothing; criteria left open keep what they had.
+
+    Raises AnsweredElsewhere naming every criterion whose stored answer the form does not know.
+    """
     _open_draft(review)
     asked = {criterion.pk: criterion for criterion in criteria_of(review)}
     found = {one.criterion_id: one for one in Judgement.objects.filter(review=review)}
+    elsewhere = {}
     for answer in answers:
         if answer.verdict is None:
             continue
         if answer.criterion_id not in asked:
             raise NotFound("criterion in this review")
         criterion = asked[answer.criterion_id]
+        label, stored = checked_label(criterion, answer.verdict), _stored(found.get(criterion.pk))
+        evidence = stored.evidence if answer.evidence is None else tuple(answer.evidence)
+        if _is_unknown(stored, SeenAnswer(label, answer.reason, evidence), answer.known):
+            elsewhere[criterion] = stored
+            continue
         judgement = found.setdefault(
             criterion.pk, Judgement(review=review, criterion=criterion, item=review.item)
         )
-        label = checked_label(criterion, answer.verdict)
         _store(judgement, label, answer.reason, answer.evidence, answer.seconds)
+    if elsewhere:
+        raise AnsweredElsewhere(elsewhere)
     if note is not None:
         save_note(review, note=note)
     if seconds is not None:
@@ -170,7 +233,7 @@ def save_note(review: Review, *, note: str | None = None, flagged: bool | None =
     _open_draft(review)
     said = []  # another request may say the other one at the same moment
     if note is not None:
-        review.note = note.replace("\x00", "")[:REASON_MAX]
+        review.note = _without_nul(note)[:REASON_MAX]
         said.append("note")
     if flagged is not None:
         review.flagged = flagged
@@ -232,14 +295,16 @@ def _require_complete(review: Review) -> None:
 
 @transaction.atomic
 def skip(review: Review, *, reason: str) -> None:
-    """Gives the item back for somebody else; the verdicts so far are kept with the skipped review."""
+    """Gives the item back for somebody else; the verdicts and the note so far are kept with the skipped
+    review.
+    """
     _open_draft(review)
     if not reason.strip():
         raise Invalid("Say in a few words why you skip this item.")
     assignments.give_back(review)
     assignments.give_to_anybody(review.queue, review.rater, item_id=review.item_id)
-    review.state, review.note = ReviewState.SKIPPED, reason.strip()[:REASON_MAX]
-    review.save(update_fields=["state", "note"])
+    review.state, review.skip_reason = ReviewState.SKIPPED, _without_nul(reason).strip()[:REASON_MAX]
+    review.save(update_fields=["state", "skip_reason"])
     record(review.queue.team, review.rater.user, "skipped", review, **_place(review))
 
 

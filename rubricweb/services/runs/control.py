@@ -195,16 +195,17 @@ def finish_if_done(run: Run, now: datetime) -> bool:
     left = RunItem.objects.filter(run=run, graded_at=None)
     if left.exists() or not Run.objects.filter(pk=run.pk, state__in=UNENDED).exists():
         return False
-    is_lacking, figures = lacks_verdicts(run), figures_of(run)
+    figures = None if lacks_verdicts(run) else figures_of(run)
     with transaction.atomic():
         locked = _locked(run)
         # Looked at again: the run may have been extended before we held it.
         if locked.state not in UNENDED or left.exists():
             return False
-        if is_lacking and put_back_lacking(locked):
+        if figures is None and put_back_lacking(locked):
             return False
         _finish(locked, now)
-        summarise_at_once(locked, figures)
+        # Worked out here only where somebody has stored what was lacking since.
+        summarise_at_once(locked, figures or figures_of(locked))
     return True
 
 

@@ -66,11 +66,11 @@ def lacks_verdicts(run: Run) -> bool:
 
 
 def put_back_lacking(locked: Run) -> int:
-    """Has items graded again that lack a verdict, or the error in its place; how many.
+    """Has items graded again that count as graded and lack a verdict, or the error in its place; how many.
 
-    Verdicts are committed before their item counts as graded, or with that: such a database has lost what it
-    had committed, when the power failed for one, and who had stored it knew nothing of that. What is still
-    there is not asked for again.
+    Only a database that lost what it had committed leaves such items, as when the power fails: an item counts
+    as graded once its verdicts are committed, or together with them. The worker that stored them is told
+    nothing of the loss. Verdicts that are still there are not asked for again.
     """
     if not lacks_verdicts(locked):
         return 0
@@ -84,7 +84,8 @@ def put_back_lacking(locked: Run) -> int:
     graded = RunItem.objects.filter(run=locked, graded_at__isnull=False)
     items = graded.filter(Exists(unanswered)).update(**NOT_GRADED)
     if items:
-        note(locked.pk, "database", f"Verdicts on {counted(items, 'item')} were lost; they are graded again.")
+        said = f"Verdicts on {counted(items, 'item')} were lost; they are graded again."
+        note(locked.pk, "lost_verdicts", said)
     return items
 
 

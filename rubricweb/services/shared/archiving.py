@@ -124,16 +124,21 @@ def require_listed(row: Rubric | Dataset | System | JudgeEndpoint) -> None:
         raise Conflict(f"The {kind_of(row)} {row} is archived: restore it first, or choose another.")
 
 
-def hold_listed(rubric: Rubric) -> None:
-    """Until the caller's transaction ends nobody deletes or archives the rubric.
+def hold_rubric(rubric: Rubric) -> Rubric:
+    """The rubric as it is now; until the caller's transaction ends nobody deletes or archives it.
 
-    Raises NotFound for one that was deleted since it was read, Conflict for an archived one.
+    Raises NotFound for one that was deleted since it was read. A rubric is held before a dataset.
     """
     there = Rubric.objects.filter(pk=rubric.pk, team=rubric.team_id, team__deleted_at=None)
     held = there.select_for_update(of=("self",), no_key=True).first()
     if held is None:
         raise NotFound("rubric")
-    require_listed(held)
+    return held
+
+
+def hold_listed(rubric: Rubric) -> None:
+    """The same. Raises Conflict for an archived one, too."""
+    require_listed(hold_rubric(rubric))
 
 
 def require_idle(row: CanBeArchived) -> None:

@@ -17,6 +17,7 @@ from rubricweb.selectors.rubrics import versions
 from rubricweb.services import label_files as services
 from rubricweb.services.datasets.datasets import free_queue_name
 from rubricweb.services.label_files import LabelsPlan
+from rubricweb.services.new_labels import taken
 from rubricweb.services.shared import uploads
 from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.label_forms import LabelColumnsForm, LabelFileChoices, LabelsForm
@@ -143,6 +144,8 @@ def _looked_at_again(
         return _looked_at(dataset, version, data, filename, said), None
     except Conflict as error:
         wanted = services.queue_name_of(said.queue_name, filename)
+        if str(error) != taken(wanted):
+            raise  # all of it was imported before: no other name helps
         said.queue_name = free_queue_name(dataset, wanted)
         return _looked_at(dataset, version, data, filename, said), error
 

@@ -31,6 +31,8 @@ FIELD_WORDS = {
     "verdict": "Verdict",
     "reason": "Reason",
     "rater_kind": "Kind of rater",
+    "final_verdict": "Final verdict",
+    "final_reason": "Reason of the final verdict",
 }
 KIND_WORDS = [
     (StoredKind.HUMAN, "a person"),

@@ -2,6 +2,9 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
 
 from django.http import QueryDict
 
@@ -9,7 +12,7 @@ from rubricweb.errors import Invalid
 from rubricweb.selectors.reviews.reviews import Quote, ReviewQuestion
 from rubricweb.services.labels import checked_label
 from rubricweb.services.reviews.evidence import Span
-from rubricweb.services.reviews.reviews import SubmittedAnswer
+from rubricweb.services.reviews.reviews import SeenAnswer, SubmittedAnswer
 
 
 def read_answers(data: QueryDict, asked: Sequence[ReviewQuestion]) -> list[SubmittedAnswer]:
@@ -18,9 +21,10 @@ def read_answers(data: QueryDict, asked: Sequence[ReviewQuestion]) -> list[Submi
         SubmittedAnswer(
             question.criterion.pk,
             read_label(data.get(f"verdict_{question.criterion.pk}", "")),
-            data.get(f"reason_{question.criterion.pk}", "").replace("\r\n", "\n"),
+            read_words(data.get(f"reason_{question.criterion.pk}", "")),
             read_evidence(data.get(f"evidence_{question.criterion.pk}")),
             read_seconds(data.get(f"seconds_{question.criterion.pk}")),
+            read_known(data.getlist(f"known_{question.criterion.pk}")),
         )
         for question in asked
     ]
@@ -45,12 +49,44 @@ def read_evidence(text: str | None) -> list[Span] | None:
     if text is None:
         return None
     try:
-        spans = json.loads(text or "[]")
-        return [
-            Span(str(one["field"]), int(one["start"]), int(one["end"]), str(one["text"])) for one in spans
-        ]
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        return _spans(json.loads(text or "[]"))
+    except UNREADABLE as error:
         raise Invalid.at("evidence", "something else", "a list of {field, start, end, text}") from error
+
+
+UNREADABLE = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
+
+
+def _spans(said: Any) -> list[Span]:
+    return [Span(str(one["field"]), int(one["start"]), int(one["end"]), str(one["text"])) for one in said]
+
+
+def read_known(sent: Sequence[str]) -> list[SeenAnswer] | None:
+    """The answers a page has seen or sent, each as `known_answer` writes it; None where it names none.
+
+    One that cannot be read is left out: what is stored then counts as unknown to the page.
+    """
+    if not sent:
+        return None
+    known = []
+    for text in sent:
+        with suppress(*UNREADABLE):
+            said = json.loads(text)
+            verdict, spans = read_label(str(said["verdict"])), _spans(said["evidence"])
+            known.append(SeenAnswer(verdict, str(said["reason"]), tuple(spans)))
+    return known
+
+
+def known_answer(question: ReviewQuestion) -> str:
+    """What is stored of one criterion, for the page that shows it to send back (see `read_known`)."""
+    evidence = [asdict(quote) for quote in question.evidence]
+    said = {"verdict": question.verdict or "", "reason": question.reason, "evidence": evidence}
+    return json.dumps(said, ensure_ascii=False)
+
+
+def read_words(text: str) -> str:
+    """What was typed; browsers send the end of a line as two characters."""
+    return text.replace("\r\n", "\n")
 
 
 def read_seconds(text: str | None) -> float | None:

@@ -352,10 +352,11 @@ class QueueRaters(RefusableForm):
 
 
 class QueuePeople(RefusableForm):
-    """Who is in a queue."""
+    """Who is in a queue. Only what differs from what was shown changes: others may do so meanwhile."""
 
     places = {"remove": "raters"}
 
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)  # ids of its people, "everyone" if it is
     everyone = forms.BooleanField(
         required=False,
         label="The whole team",
@@ -370,22 +371,21 @@ class QueuePeople(RefusableForm):
     )
 
     def __init__(self, *args: Any, queue: ReviewQueue, **kwargs: Any) -> None:
-        self.now = set(User.objects.filter(raters__queues=queue))
-        initial = {"everyone": queue.everyone, "raters": [user.pk for user in self.now]}
+        now = [user.pk for user in User.objects.filter(raters__queues=queue)]
+        seen = " ".join(map(str, [*now, *["everyone"] * queue.everyone]))
+        initial = {"seen": seen, "everyone": queue.everyone, "raters": now}
         super().__init__(*args, **kwargs | {"initial": initial})
-        people = selectors.reviewers(queue.team) | User.objects.filter(pk__in=[user.pk for user in self.now])
-        offer_rows(self, "raters", people.distinct())
+        self.people = (selectors.reviewers(queue.team) | User.objects.filter(pk__in=now)).distinct()
+        offer_rows(self, "raters", self.people)
 
     @property
     def wanted(self) -> dict[str, Any]:
         """What `reassign_queue` is to be told: who comes and who goes."""
-        chosen = set(self.cleaned_data["raters"])
-        everyone = self.cleaned_data["everyone"]
-        return {
-            "add": sorted(chosen - self.now, key=str),
-            "remove": [] if everyone else sorted(self.now - chosen, key=str),
-            "everyone": everyone,
-        }
+        seen = set(self.cleaned_data["seen"].split())
+        chosen, everyone = self.cleaned_data["raters"], self.cleaned_data["everyone"]
+        come = [user for user in chosen if str(user.pk) not in seen]
+        go = [user for user in self.people if str(user.pk) in seen and user not in chosen and not everyone]
+        return {"add": come, "remove": go, "everyone": None if everyone == ("everyone" in seen) else everyone}
 
 
 class QueueTexts(RefusableForm):

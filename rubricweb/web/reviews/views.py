@@ -1,5 +1,6 @@
 """Pages of one review: its sheet, and what is saved of it."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,10 +19,13 @@ from rubricweb.services.reviews import assignments, prefetch
 from rubricweb.services.reviews import reviews as services
 from rubricweb.web.http import TeamRequest, now, team_page, text_of
 from rubricweb.web.reviews.forms import (
+    known_answer,
     read_answers,
     read_evidence,
+    read_known,
     read_label,
     read_seconds,
+    read_words,
     same_as_stored,
     typed_answers,
 )
@@ -34,9 +38,12 @@ from rubricweb.web.shared.titles import titles
 @team_page(Role.VIEWER)
 @require_GET
 def review(request: TeamRequest, review_id: int) -> HttpResponse:
+    """The sheet. A page that only fetches it ahead, so that it is there at once, says `X-Ahead`."""
     found = selectors.review_for(request.team, review_id, request.user)
     if found.state == ReviewState.SUBMITTED:
         return redirect("review_reveal", request.team.slug, found.pk)
+    if "X-Ahead" not in request.headers:
+        prefetch.mark_opened(found)
     return _review_page(request, found, selectors.sheet(found, advice=reveals.advice(found)))
 
 
@@ -49,16 +56,16 @@ def save_verdict(request: TeamRequest, review_id: int, criterion_id: int) -> Htt
     label, reason = sent.get("verdict"), sent.get("reason")
     try:
         if label is None and reason is not None:
-            services.save_reason(found, criterion_id, reason=reason)
+            services.save_reason(found, criterion_id, reason=read_words(reason))
         else:
             services.save_verdict(
                 found,
                 criterion_id,
                 verdict=read_label(label or ""),
-                reason=reason,
+                reason=None if reason is None else read_words(reason),
                 evidence=read_evidence(sent.get("evidence")),
                 seconds=read_seconds(sent.get("seconds")),
-                known=[read_label(one) for one in sent.getlist("known")] or None,
+                known=read_known(sent.getlist("known")),
             )
     except (Conflict, Invalid) as error:
         return _refused(request, error, stored=_stored(found, criterion_id))
@@ -85,6 +92,7 @@ def save_note(request: TeamRequest, review_id: int) -> HttpResponse:
 def heartbeat(request: TeamRequest, review_id: int) -> HttpResponse:
     """The page says now and then that its reader is there; the answer says whether their place is kept."""
     found = selectors.review_for(request.team, review_id, request.user)
+    prefetch.mark_opened(found)
     assignments.hear_from(found, now=now())
     return JsonResponse({"holds_place": found.holds_place, "held_until": found.held_until})
 
@@ -112,7 +120,9 @@ def take_ahead(request: TeamRequest, review_id: int) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 @require_POST
 def give_back(request: TeamRequest, review_id: int) -> HttpResponse:
-    """Gives an item taken ahead back when its reader leaves; a draft in which something was said stays."""
+    """Gives an item taken ahead back when its reader leaves; a draft that was opened, or in which something
+    was said, stays.
+    """
     found = selectors.review_for(request.team, review_id, request.user)
     return JsonResponse({"given_back": prefetch.give_back_untouched(found)})
 
@@ -136,6 +146,8 @@ def submit(request: TeamRequest, review_id: int) -> HttpResponse:
         )
         if not only_save:
             services.submit(found, now=now())
+    except services.AnsweredElsewhere as error:
+        return _still_open(request, found, str(error), status=409, elsewhere=error.criterion_ids)
     except Conflict as error:
         return _still_open(request, found, str(error), status=409)
     except Invalid as error:
@@ -168,11 +180,19 @@ def skip(request: TeamRequest, review_id: int) -> HttpResponse:
 
 
 def _review_page(
-    request: TeamRequest, review: Review, sheet: selectors.Sheet, *, problem: str = "", status: int = 200
+    request: TeamRequest,
+    review: Review,
+    sheet: selectors.Sheet,
+    *,
+    stored: Sequence[selectors.ReviewQuestion] | None = None,
+    problem: str = "",
+    status: int = 200,
 ) -> HttpResponse:
+    """`stored` are the questions with what is stored, where the sheet shows what was typed."""
     why_not = locked(request, review)
     context = panes(request, review) | {
         "sheet": sheet,
+        "known": {one.criterion.pk: known_answer(one) for one in stored or sheet.questions if one.is_asked},
         "problem": problem,
         "locked": why_not,
         "readonly": bool(why_not) or review.state != ReviewState.DRAFT,
@@ -214,13 +234,25 @@ def _asked(review: Review) -> list[selectors.ReviewQuestion]:
     return [question for question in selectors.questions(review) if question.is_asked]
 
 
-def _still_open(request: TeamRequest, review: Review, problem: str, *, status: int = 422) -> HttpResponse:
-    """The sheet again with everything typed on it, and what is missing named."""
-    sheet = selectors.sheet(review, typed_answers(request.POST, _asked(review)), reveals.advice(review))
+def _still_open(
+    request: TeamRequest, review: Review, problem: str, *, status: int = 422, elsewhere: Sequence[int] = ()
+) -> HttpResponse:
+    """The sheet again with everything typed on it, and what is missing named.
+
+    `elsewhere` are the criteria answered in another tab: the script of the page saves each of its own answers
+    to them alone, which asks its reader for a choice; without it, sending the form again keeps what is on it.
+    """
+    stored = _asked(review)
+    sheet = selectors.sheet(review, typed_answers(request.POST, stored), reveals.advice(review))
     if _wants_json(request):
         missing = [criterion.pk for criterion in [*sheet.missing, *sheet.unreasoned]]
-        return JsonResponse({"message": problem, "missing": missing}, status=status)
-    return _review_page(request, review, sheet, problem=problem, status=status)
+        args = [request.team.slug, review.pk]
+        alone = {pk: reverse("review_verdict", args=[*args, pk]) for pk in elsewhere}
+        said = {"message": problem, "missing": missing} | ({"elsewhere": alone} if alone else {})
+        return JsonResponse(said, status=status)
+    if elsewhere:
+        problem += " Send the form again to keep what is on it, or open the page anew for what is stored."
+    return _review_page(request, review, sheet, stored=stored, problem=problem, status=status)
 
 
 def _after(request: TeamRequest, review: Review) -> str:

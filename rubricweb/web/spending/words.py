@@ -26,7 +26,7 @@ def month_tiles(figures: MonthFigures) -> list[Tile]:
         Tile("Set aside", money(spent.held_usd), "for calls in flight"),
     ]
     if spent.lost_calls:
-        note = f"{counted(spent.lost_calls, 'call')} cut off by a kill or a stop; counted against the caps"
+        note = f"{counted(spent.lost_calls, 'call')} cut off or never answered; counted against the caps"
         tiles.append(Tile("Perhaps spent", f"≤ {money(spent.lost_at_most_usd)}", note, level="warning"))
     if spent.unpriced:
         calls = "call" if spent.unpriced == 1 else "calls"

@@ -21,8 +21,6 @@ let articles = [];
 let undoable = [];
 /** @type {Map<HTMLElement, string>} */
 let stored = new Map();
-/** @type {Map<HTMLElement, Set<string>>} */
-let known = new Map(); // the labels this page has seen or sent, by article: another one is a conflict
 /** @type {Map<HTMLElement, ReturnType<typeof setTimeout>>} */
 let timers = new Map();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -41,6 +39,28 @@ const byId = (id) => articles.find((article) => article.dataset.criterion === id
 const editable = () => form && !form.querySelector(".verdicts[disabled]");
 const note = () => document.querySelector("textarea#review-note");
 const flag = () => document.querySelector("form[data-review-flag]");
+/**
+ * The answers this page has seen or sent, oldest first, as fields of the form: another one stored is a conflict.
+ * @param {HTMLElement} article
+ */
+const knownFields = (article) => [
+  ...theForm().querySelectorAll(`input[name="known_${article.dataset.criterion}"]`),
+];
+/** @param {HTMLElement} article */
+const known = (article) => knownFields(article).map((field) => field.value);
+/** @type {(article: HTMLElement, answers: string[]) => void} */
+const know = (article, answers) => {
+  const fields = knownFields(article);
+  for (const answer of answers) {
+    const field = document.createElement("input");
+    Object.assign(field, { type: "hidden", name: fields[0].name, value: answer });
+    fields[0].before(field);
+  }
+  for (const field of fields) field.remove();
+};
+/** @type {(answer: ReviewFields) => string} */
+const inWords = ({ verdict, reason, evidence }) =>
+  JSON.stringify({ verdict, reason, evidence: JSON.parse(String(evidence || "[]")) });
 /** @param {{ target: HTMLElement }} event */
 const inForm = (event) => form?.contains(event.target) ?? false;
 
@@ -106,14 +126,13 @@ const save = (article) => {
   tell("review:change", { name: `reason:${id}`, fields: isWaiting ? { reason, evidence } : null });
   if (verdict || stored.get(article)) {
     const seconds = secondsOf(article).value;
-    const seen = known.get(article) ?? new Set();
-    const fields = { verdict, reason, evidence, known: [...seen] };
+    const fields = { verdict, reason, evidence, known: known(article) };
     tell("review:change", {
       name: `criterion:${id}`,
       url: article.dataset.url,
       fields: seconds ? { ...fields, seconds } : fields,
     });
-    known.set(article, seen.add(verdict));
+    know(article, [...fields.known, inWords(fields)]);
   }
   stored.set(article, verdict);
   draw(article);
@@ -278,8 +297,7 @@ document.addEventListener("review:restored", ({ detail }) => {
     if (kind === "note") one("textarea#review-note").value = String(fields.note);
     else if (kind === "flag") drawFlag(fields.flagged === "1");
     else if (article) {
-      if (kind === "criterion")
-        known.set(article, new Set([...(fields.known ?? []), String(fields.verdict)]));
+      if (kind === "criterion") know(article, [...[fields.known ?? []].flat(), inWords(fields)]);
       fill(article, kind === "criterion" ? fields : { ...fields, verdict: verdictOf(article) });
     }
   }
@@ -287,13 +305,18 @@ document.addEventListener("review:restored", ({ detail }) => {
 document.addEventListener("review:take", ({ detail: { name, stored: there } }) => {
   const article = byId(name.split(":")[1]);
   if (!article) return;
-  known.set(article, new Set([there.verdict]));
-  fill(article, {
-    verdict: there.verdict,
-    reason: there.reason,
-    evidence: JSON.stringify(there.evidence ?? []),
-  });
+  const fields = { ...there, evidence: JSON.stringify(there.evidence ?? []) };
+  know(article, [inWords(fields)]);
+  fill(article, fields);
   open(article);
+});
+// What was sent before it can no longer be what is stored.
+document.addEventListener("review:saved", ({ detail: { name, fields } }) => {
+  const article = byId(name.split(":")[1]);
+  if (!article) return;
+  const answers = known(article);
+  const at = answers.lastIndexOf(inWords(fields));
+  if (at > 0) know(article, answers.slice(at));
 });
 /** @type {(article: HTMLElement, fields: ReviewFields) => void} */
 const fill = (article, { verdict, reason = "", evidence }) => {
@@ -318,7 +341,6 @@ document.addEventListener("review:ready", () => {
   quoted.clear();
   for (const article of articles) quoted.set(article, evidenceOf(article).value);
   stored = new Map(articles.map((article) => [article, verdictOf(article)]));
-  known = new Map(articles.map((article) => [article, new Set([verdictOf(article)])]));
   if (!form) return;
   if (location.hash) open(document.getElementById(location.hash.slice(1)) ?? active());
   else if (document.activeElement === document.body) active().focus({ preventScroll: true });

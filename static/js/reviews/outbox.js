@@ -134,14 +134,12 @@ export class Outbox {
   }
 
   /**
-   * What of a review is to be sent, in order. Its submit holds every answer, so with it they need not go alone.
+   * What of a review is to be sent, in order. Its submit goes last: another tab's answers are not among those it holds.
    * @param {string} key
    */
   waiting(key) {
-    const lines = Object.entries(this.read(key)).filter(([, entry]) => entry.url && !entry.refused);
-    const isSubmitting = lines.some(([name]) => name === SUBMIT);
-    return lines
-      .filter(([name]) => !isSubmitting || name === SUBMIT || name === "flag")
+    return Object.entries(this.read(key))
+      .filter(([, entry]) => entry.url && !entry.refused)
       .sort(([one, a], [other, b]) => Number(one === SUBMIT) - Number(other === SUBMIT) || time(a) - time(b));
   }
 
@@ -214,7 +212,7 @@ export class Outbox {
       }
       delete entries[name];
       if (name !== SUBMIT) return;
-      // The form held every answer: what waited beside it has arrived too.
+      // Nothing else can be sent of a review that is submitted; what was, or was refused, is in the form.
       for (const each of Object.keys(entries)) if (time(entries[each]) <= time(entry)) delete entries[each];
     });
     this.#listener.settled(key, name, entry, outcome);

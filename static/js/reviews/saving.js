@@ -37,6 +37,7 @@ const outbox = new Outbox({
   },
   settled: (key, name, entry, { saved, refused }) => {
     const isHere = key === ownKey();
+    if (saved && isHere) tell("review:saved", { name, fields: entry.fields });
     if (name === SUBMIT && saved) {
       if (isHere) {
         leaving = true;
@@ -44,15 +45,19 @@ const outbox = new Outbox({
       }
       tell("review:submitted", { key, isHere });
     } else if (name === SUBMIT && refused) {
+      keepAlone(key, entry, refused);
       returned(key, refused);
       tell("review:returned", { key });
     } else if (refused && isHere) conflict(name, entry, refused);
   },
   done: () => {
     if (leaving) return;
-    const isRefused = form() && Object.values(outbox.read(ownKey())).some((entry) => entry.refused);
-    if (isRefused) show("conflict", "Not saved");
+    const refused = form() && Object.entries(outbox.read(ownKey())).find(([, entry]) => entry.refused);
+    if (refused) show("conflict", "Not saved");
     else show("saved", "Saved");
+    // Of several that were refused one is shown at a time.
+    if (refused?.[1].refused && document.getElementById("review-problem")?.hidden)
+      conflict(...refused, refused[1].refused);
     drawElsewhere();
   },
 });
@@ -101,6 +106,9 @@ const sendAgain = (name, change = () => {}) => {
   outbox.flush();
 };
 
+/** @type {(answer: ReviewFields | StoredAnswer) => string} */
+const said = ({ verdict, reason }) => (verdict || "no answer") + (reason ? ` (${reason})` : "");
+
 /** @type {(name: string, entry: ReviewEntry, refusal: Refusal) => void} */
 const conflict = (name, entry, { message, stored, status }) => {
   show("conflict", "Not saved");
@@ -108,7 +116,7 @@ const conflict = (name, entry, { message, stored, status }) => {
   row.className = "row row--tight";
   if (stored && status === 409 && form()?.dataset.heartbeat) {
     const words = document.createElement("p");
-    words.textContent = `Here: ${entry.fields.verdict || "no answer"}. Stored: ${stored.verdict || "no answer"}${stored.reason ? ` (${stored.reason})` : ""}.`;
+    words.textContent = `Here: ${said(entry.fields)}. Stored: ${said(stored)}.`;
     const take = () => {
       outbox.forget(ownKey(), name);
       clearProblem();
@@ -157,6 +165,18 @@ const drawElsewhere = () => {
   }
   box.replaceChildren(...lines);
   box.hidden = lines.length === 0;
+};
+
+// The answers of a refused submit to what was answered in another tab too: each goes alone, so that each of them stays
+// on this device until somebody has chosen.
+/** @type {(key: string, entry: ReviewEntry, refusal: Refusal) => void} */
+const keepAlone = (key, { fields, item, page }, { elsewhere = {} }) => {
+  for (const [id, url] of Object.entries(elsewhere)) {
+    const own = Object.fromEntries(
+      ["verdict", "reason", "evidence", "seconds", "known"].map((name) => [name, fields[`${name}_${id}`]]),
+    );
+    outbox.keep(key, `criterion:${id}`, { url, fields: own, item, page });
+  }
 };
 
 /** @type {(name: string, url: string | null, fields: ReviewFields | null) => void} */
@@ -270,8 +290,10 @@ document.addEventListener("submit", (event) => {
   show("saving", "Submitting…");
   /** @type {ReviewFields} */
   const fields = {};
-  for (const [name, value] of new FormData(event.target)) {
-    if (name !== "csrfmiddlewaretoken" && typeof value === "string") fields[name] = value;
+  const data = new FormData(event.target);
+  for (const name of data.keys()) {
+    const values = data.getAll(name).filter((value) => typeof value === "string");
+    if (name !== "csrfmiddlewaretoken") fields[name] = values.length > 1 ? values : values[0];
   }
   keep(SUBMIT, event.target.getAttribute("action"), { ...fields, action: "submit" });
   const sent = ownKey();

@@ -28,7 +28,8 @@ setInterval(() => {
   if (id) add(here.elements.namedItem(`seconds_${id}`), seconds);
 }, TICK_MILLISECONDS);
 
-const beat = async () => {
+/** Says that its reader is at the review that is open. */
+export const beat = async () => {
   const here = form();
   if (!here?.dataset.heartbeat || !isVisible()) return;
   try {

@@ -27,6 +27,8 @@ interface PageEvents {
    * without `fields` they are forgotten. From reviews/criteria.js to reviews/saving.js.
    */
   "review:change": { name: string; url?: string; fields: ReviewFields | null };
+  /** The server has a change of the review that is open. From reviews/saving.js to reviews/criteria.js. */
+  "review:saved": { name: string; fields: ReviewFields };
   /** What an earlier visit left on this device. From reviews/saving.js to reviews/criteria.js. */
   "review:restored": Record<string, ReviewEntry>;
   /** Take what the server has in place of what was answered here. From reviews/saving.js to reviews/criteria.js. */
@@ -61,6 +63,8 @@ interface Refusal {
   status: number;
   message: string;
   missing?: string[];
+  /** Of a submit: where the own answer is saved alone, by the criteria that were answered in another tab. */
+  elsewhere?: Record<string, string>;
   stored?: StoredAnswer;
 }
 

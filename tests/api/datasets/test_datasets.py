@@ -140,6 +140,26 @@ def test_a_file_of_labels_is_looked_at_before_anything_is_stored(ed: ApiClient) 
     assert ed.send("POST", address, files={"file": upload(lines, "first.csv")})["queue"]["name"] == "first"
 
 
+def test_a_file_of_labels_that_grew_brings_what_is_new_in_it(ed: ApiClient, world) -> None:
+    path, head = f"/datasets/{world.dataset.pk}/labels", "item_id,criterion,rater,verdict\n"
+    before = head + "good,capital,kim,MET\nbad,capital,kim,UNMET\n"
+
+    def form(text: str, name: str) -> dict[str, object]:
+        return {"file": upload(text, name), "rubric_version_id": world.version.pk}
+
+    ed.send("POST", path, files=form(before, "week 1.csv"))
+    after = before + "good,concise,kim,MET\n"
+    known = {"why": "known", "rows": 2, "says": "2 labels that were imported before: the queue week 1"}
+    seen = ed.send("POST", f"{path}/plan", files=form(after, "week 2.csv"))
+    assert (seen["labels"], seen["left_out"]) == (1, [known])
+    stored = ed.send("POST", path, files=form(after, "week 2.csv"))
+    assert (stored["queue"]["name"], stored["left_out"]) == ("week 2", [known])
+    # A fault keeps it out all the same, and so does a file with nothing new.
+    ed.refused(422, "POST", path, files=form(after + "ugly,capital,kim,MET\n", "week 3.csv"))
+    refused = ed.refused(409, "POST", path, files=form(after, "week 3.csv"))
+    assert "All labels in this file were imported before" in refused["detail"]
+
+
 def test_labels_of_other_shapes_are_imported_in_part_where_that_is_asked_for(ed: ApiClient, world) -> None:
     path = f"/datasets/{world.dataset.pk}/labels"
     wide = "who,key,capital,concise,gpt: capital\nann,good,yes,fine,\nann,ugly,no,no,\n"

@@ -3,8 +3,11 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from rubricweb.models import Judgement, Membership
+from rubricweb.models import Judgement, Membership, ReviewQueue, Role
+from rubricweb.services.shared import archiving
+from rubricweb.services.teams import teams
 from tests.api.client import ApiClient
 from tests.api.conftest import World
 from tests.api.reviews.test_reviews import answer
@@ -179,6 +182,48 @@ def test_a_queue_is_extended_reassigned_renamed_closed_and_reopened(
     assert ed.send("PATCH", path, {"name": "Renamed"})["name"] == "Renamed"
     assert ed.send("POST", f"{path}/close")["state"] == "closed"
     ed.refused(409, "POST", f"{path}/extend", {"raters_per_item": 1})
+    assert ed.send("POST", f"{path}/reopen")["state"] == "open"
+
+
+@pytest.mark.parametrize("removed", [True, False])
+def test_labels_stand_when_the_last_rater_of_their_queue_leaves(
+    ed: ApiClient, people: Cast, as_member, world: World, removed: bool
+) -> None:
+    ann, queue = as_member(people.ann), ed.send("POST", "/queues", body(world, raters=["ann"]))
+    review = answer(ann, ann.send("POST", f"/queues/{queue['id']}/next"), "UNMET")
+    ann.send("POST", f"/reviews/{review['id']}/submit")
+
+    def told() -> tuple[Any, ...]:
+        rows = ed.get(f"/items/{review['item']['id']}/ground-truth")["criteria"]
+        return [(row["verdict"], row["rule"]) for row in rows], len(ed.get("/adjudication")["items"])
+
+    # Three criteria, of which the judge met two where ann met none.
+    stands = ([("UNMET", "single")] * 3, 2)
+    assert told() == stands
+    membership = people.team.memberships.get(user=people.ann)
+    if removed:
+        teams.remove_member(membership, by=people.alice)
+    else:
+        teams.change_role(membership, Role.VIEWER, by=people.alice)
+    assert not ReviewQueue.objects.get(pk=queue["id"]).raters.exists()
+    assert told() == stands
+
+
+def test_an_archived_queue_is_restored_before_it_is_reopened(ed: ApiClient, world: World) -> None:
+    path = f"/queues/{world.queue.pk}"
+    ed.send("POST", f"{path}/close")
+    for archived, what in ((path, "queue"), (f"/datasets/{world.dataset.pk}", "dataset")):
+        ed.send("PATCH", archived, {"archived": True})
+        told = ed.refused(409, "POST", f"{path}/reopen")["detail"]
+        assert told.startswith(f"The {what} ")
+        assert "is archived: restore it first" in told
+        assert ed.get(path)["state"] == "closed"
+        ed.send("PATCH", archived, {"archived": False})
+    rubric = world.version.rubric
+    assert rubric is not None
+    archiving.archive(rubric, by=world.queue.created_by, now=timezone.now())  # type: ignore[arg-type]  # ed opened it
+    assert "The rubric " in ed.refused(409, "POST", f"{path}/reopen")["detail"]
+    archiving.restore(rubric, by=world.queue.created_by)  # type: ignore[arg-type]  # the same
     assert ed.send("POST", f"{path}/reopen")["state"] == "open"
 
 

@@ -133,7 +133,9 @@ def test_note_and_flag_are_saved_apart(ann: ApiClient, world) -> None:
 def test_a_skipped_item_goes_to_somebody_else(ann: ApiClient, people: Cast, as_member, world) -> None:
     review = ann.send("POST", f"/queues/{world.queue.pk}/next")
     ann.refused(422, "POST", f"/reviews/{review['id']}/skip", {"reason": "  "})
-    assert ann.send("POST", f"/reviews/{review['id']}/skip", {"reason": "Mine."})["state"] == "skipped"
+    ann.send("PATCH", f"/reviews/{review['id']}", {"note": "Cut off."})
+    skipped = ann.send("POST", f"/reviews/{review['id']}/skip", {"reason": "Mine."})
+    assert (skipped["state"], skipped["note"], skipped["skip_reason"]) == ("skipped", "Cut off.", "Mine.")
     assert ann.send("POST", f"/queues/{world.queue.pk}/next")["item"]["id"] != review["item"]["id"]
 
 

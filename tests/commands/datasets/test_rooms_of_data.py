@@ -188,6 +188,10 @@ def test_a_wide_file_of_labels_is_mapped_and_imported_in_part(people: Cast, at_t
     assert list(given.values_list("review__rater__name", "verdict", "reason")) == [("kim", "MET", "Short.")]
     of_machine = Judgement.objects.filter(run__rater__name="gpt")
     assert list(of_machine.values_list("run__name", "verdict")) == [("gpt from ratings.csv", "MET")]
+    # Strictness is about what does not fit: of a file that grew it takes what is new.
+    path.write_text("id,kim: capital,kim: concise,kim: capital reason\ngood,yes,no,Short.\n")
+    grown = ed(*asked, "--name", "week 2", "--strict")
+    assert (grown.code, "Left out: 1 label that was imported before" in grown.err) == (0, True)
     path.write_text("alpha,beta\n" + "1,2\n" * 100)
     unclear = ed(*asked)
     assert (unclear.code, unclear.err.count("alpha")) == (1, 1)

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from rubricweb.selectors.reviews.queue_sources import Source
+from tests import factories
+from tests.factories import Cast
 from tests.installation import Installation
 
 RUBRIC = (
@@ -149,6 +152,25 @@ def test_items_are_named_in_a_file_one_a_line(furnished: Installation, tmp_path:
     assert (nothing.returncode, "names no item" in nothing.stderr) == (2, True)
     lacking = furnished.run("queues", "extend", "Named", "--items-from", tmp_path / "lacking.txt")
     assert (lacking.returncode, "cannot be read: no such file" in lacking.stderr) == (2, True)
+
+
+def test_more_people_per_item_bring_no_items_in(people: Cast, at_terminal) -> None:
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=factories.dataset(people.team, people.ed),
+        rubric_version=factories.version(people.team, people.ed),
+        raters=[people.ann, people.rae],
+        source=Source("filter", search="Belgium"),
+    )
+    ed = at_terminal(people.ed)
+    told = ed("queues", "extend", queue.name, "--raters-per-item", "2").out
+    assert f"0 items added to queue {queue.pk}, 2 people have each item." in told
+    queue.refresh_from_db()
+    assert (queue.queue_items.count(), queue.source["kind"]) == (1, "filter")
+    both = ed("queues", "extend", queue.name, "--raters-per-item", "2", "--search", "not say").out
+    assert "1 items added" in both
+    assert "1 items added" in ed("queues", "extend", queue.name).out
 
 
 def test_named_items_alone_are_graded(furnished: Installation, tmp_path: Path) -> None:

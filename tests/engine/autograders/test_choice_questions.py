@@ -191,8 +191,15 @@ def test_a_number_that_labels_carry_in_another_order_is_not_guessed(shown):
         chosen_option(str(len(shown)) if str(len(shown)) not in shown else "3", shown)
 
 
+@pytest.mark.parametrize("said", ["1", "2", "3"])
+def test_a_number_anywhere_in_a_label_is_one_of_its_own(said):
+    with pytest.raises(UnreadableReply, match="may be a number of the list or of a label"):
+        chosen_option(said, ("Level 3", "Level 2", "Level 1"))
+
+
 def test_labels_that_count_like_the_list_can_be_named_by_number():
     assert chosen_option("2", ("1 - Low", "2 - High")) == "2 - High"
+    assert chosen_option("3", ("Level 1", "Level 2", "Level 3")) == "Level 3"
 
 
 def test_a_label_is_known_in_the_spelling_of_the_prompt():

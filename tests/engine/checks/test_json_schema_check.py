@@ -40,6 +40,11 @@ def test_the_first_fenced_block_that_is_json():
     assert measured("```\n{}\n", schema, source="fenced").reason == "no fenced block holds JSON"
 
 
+def test_fences_are_seen_in_a_text_with_line_ends_of_windows():
+    text = 'Here:\r\n```json\r\n{"a": 1}\r\n```\r\nThat is all.\r\n'
+    assert measured(text, {"required": ["a"]}, source="fenced").value == 1.0
+
+
 def test_the_schema_chooses_its_draft():
     # Draft 4 has exclusiveMinimum as a flag; from draft 6 on it is a number and the flag is refused.
     draft4 = {"$schema": "http://json-schema.org/draft-04/schema#", "minimum": 3, "exclusiveMinimum": True}

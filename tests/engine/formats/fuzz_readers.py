@@ -23,8 +23,8 @@ from pathlib import Path
 
 from rubricweb.engine.errors import InvalidFile, InvalidRubric
 from rubricweb.engine.formats.bundle.archives import read_zip, zip_stream
-from rubricweb.engine.formats.bundle.bundle import CONTENTS, MANIFEST, read_bundle, write_bundle
-from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement
+from rubricweb.engine.formats.bundle.bundle import CONTENTS, MANIFEST, BundledRows, read_bundle, write_bundle
+from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement, BundledNote
 from rubricweb.engine.formats.dataset_values import ALIASES, DatasetFile, ItemRecord
 from rubricweb.engine.formats.datasets.files import preview, read_dataset
 from rubricweb.engine.formats.datasets.writers import write_dataset
@@ -83,6 +83,7 @@ DATASET = DatasetFile(
 LABELS = "item_id,criterion,rater,verdict,reason\n1,polite,ann,MET,yes\n1,clear,ben,UNMET,\n"
 JUDGED = BundledJudgement("1", "polite", "ann", "human", Verdict.MET, evidence=("Dear",), confidence=0.5)
 SETTLED = BundledAdjudication("1", "clear", "ed", option="Very", reason="Agreed.")
+NOTED = BundledNote("1", "ann", "Queue", "Odd.", flagged=True)
 
 TOKENS = [
     *(
@@ -191,7 +192,7 @@ def targets() -> list[Target]:
         Target("rubric.yaml", write_rubric(RUBRIC, "yaml").encode(), rubric("x.yaml")),
         Target(
             "bundle",
-            b"".join(write_bundle(DATASET, rubrics=[RUBRIC], judgements=[JUDGED], adjudications=[SETTLED])),
+            b"".join(write_bundle(DATASET, rubrics=[RUBRIC], said=BundledRows([JUDGED], [SETTLED], [NOTED]))),
             lambda data, _: read_bundle(data),
         ),
     ]

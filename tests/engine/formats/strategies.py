@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement
+from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement, BundledNote
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.label_provenance import LabelProvenance, UsedDecision
 from rubricweb.engine.ground_truth import RULES
@@ -141,6 +141,9 @@ ANSWERS = st.one_of(
     st.fixed_dictionaries({"value": FLOATS}),
 )
 MAYBE = st.none() | TEXTS
+SPANS = st.fixed_dictionaries(
+    {"field": NAMES, "start": st.integers(0, 9), "end": st.integers(0, 9), "text": TEXTS}
+)
 JUDGEMENTS = st.builds(
     lambda answer, **fields: BundledJudgement(**fields, **answer),
     ANSWERS,
@@ -149,7 +152,7 @@ JUDGEMENTS = st.builds(
     rater=NAMES,
     rater_kind=MAYBE,
     reason=TEXTS,
-    evidence=st.lists(TEXTS, max_size=2).map(tuple),
+    evidence=st.lists(TEXTS | SPANS, max_size=2).map(tuple),
     confidence=st.none() | st.floats(0, 1),
     error=MAYBE,
     error_kind=MAYBE,
@@ -158,6 +161,17 @@ JUDGEMENTS = st.builds(
     repeat=st.integers(0, 9),
     recorded_at=MAYBE,
     imported=st.none() | st.booleans(),
+    final_verdict=MAYBE,
+    final_reason=MAYBE,
+)
+NOTES = st.builds(
+    BundledNote,
+    item_id=NAMES,
+    rater=NAMES,
+    queue=MAYBE,
+    note=TEXTS,
+    flagged=st.none() | st.booleans(),
+    recorded_at=MAYBE,
 )
 ADJUDICATIONS = st.builds(
     lambda answer, **fields: BundledAdjudication(**fields, **answer),

@@ -82,6 +82,12 @@ def test_options_and_scores_are_held_against_prose_too():
     assert read_json_reply(f"The best option is Warm.\n{option}")["option"] == "Warm"
 
 
+@pytest.mark.parametrize("digits", [310, 4_300])
+def test_a_score_that_no_float_holds_is_unreadable(digits):
+    with pytest.raises(UnreadableReply, match="hundreds of digits"):
+        read_json_reply(f'{{"explanation": "x", "overall_score": {"1" * digits}}}')
+
+
 def test_of_several_criteria_only_a_verdict_that_none_has_contradicts():
     entries = '{"criteria_evaluations": [{"criterion_number": 1, "criterion_status": "MET"}]}'
     with pytest.raises(UnreadableReply, match="the prose says UNMET"):

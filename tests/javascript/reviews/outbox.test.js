@@ -211,18 +211,19 @@ test("an answer of another tab is not dropped when an older one of this tab arri
   ]);
 });
 
-test("a submit holds every answer: they do not go alone, and are gone once it has arrived", async () => {
-  const { outbox } = openTab();
-  answer(outbox, 1, "MET");
-  outbox.keep(REVIEW, "flag", { url: "/flag/", fields: { flagged: "1" } });
-  submit(outbox);
-  await outbox.flush();
+test("a submit goes after all that waits, also what waits from another tab, and leaves nothing behind", async () => {
+  const [one, other] = [openTab(), openTab()];
+  answer(other.outbox, 1, "UNMET");
+  one.outbox.keep(REVIEW, "flag", { url: "/flag/", fields: { flagged: "1" } });
+  submit(one.outbox);
+  await one.outbox.flush();
 
-  assert.deepEqual(
-    server.received.map(({ url }) => url),
-    ["/flag/", "/submit/"],
-  );
-  assert.deepEqual(outbox.read(REVIEW), {});
+  assert.deepEqual(sent(), [
+    ["/answers/1/", "UNMET"],
+    ["/flag/", undefined],
+    ["/submit/", "submit"],
+  ]);
+  assert.deepEqual(one.outbox.read(REVIEW), {});
 });
 
 test("a server that is away is asked again after 2, 5, 15 and 30 seconds, at once when the network is back", async () => {

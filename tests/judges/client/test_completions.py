@@ -158,6 +158,20 @@ def test_tokens_from_the_providers_cache_are_told_and_cost_less(serve, ask, met,
     assert reply.cost_usd == pytest.approx(0.00016)  # (20 × 2 + 80 × 0.5 + 10 × 8) / 10⁶
 
 
+def test_thinking_that_is_counted_in_the_total_alone_is_paid_for(serve, ask, met):
+    usage = {"prompt_tokens": 10_120, "completion_tokens": 1_499, "total_tokens": 14_428}
+    prices = {"input_usd_per_million": 2, "output_usd_per_million": 10}
+    reply = ask(serve(Script(completion(met, usage=usage))), **prices)
+    assert (reply.prompt_tokens, reply.completion_tokens) == (10_120, 4_308)  # 14,428 − 10,120
+    assert reply.cost_usd == pytest.approx(0.06332)  # (10,120 × 2 + 4,308 × 10) / 10⁶
+
+
+@pytest.mark.parametrize("total", [110, 109, 0, -1, None, "900", 900.5, True, 2**31, [900]])
+def test_a_total_that_is_no_more_than_its_parts_or_makes_no_sense_changes_nothing(serve, ask, met, total):
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": total}
+    assert ask(serve(Script(completion(met, usage=usage)))).completion_tokens == 10
+
+
 @pytest.mark.parametrize(
     ("usage", "tokens"),
     [
@@ -167,6 +181,7 @@ def test_tokens_from_the_providers_cache_are_told_and_cost_less(serve, ask, met,
         ({"prompt_tokens": -1, "completion_tokens": 10}, (None, None)),
         ({"prompt_tokens": 2**40, "completion_tokens": 10}, (None, None)),
         ({"prompt_tokens": True, "completion_tokens": 10}, (None, None)),
+        ({"prompt_tokens": 7, "total_tokens": 9}, (None, None)),
         ({"prompt_tokens": 7, "completion_tokens": 1, "prompt_tokens_details": "none"}, (7, 1)),
     ],
 )

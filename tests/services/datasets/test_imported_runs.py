@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.engine.formats.label_files import LabelChoices
-from rubricweb.errors import Conflict, NotFound
+from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import (
     Dataset,
     Judgement,
@@ -169,11 +169,8 @@ def test_a_file_is_imported_once(tasks: Dataset, people: Cast) -> None:
             labels(tasks, *reversed(lines), filename="again.csv", strict=strict)
     assert ReviewQueue.objects.filter(dataset=tasks).count() == 2  # of the dataset's file, and this one
     assert Run.objects.filter(dataset=tasks).count() == 2
-    # What is new beside it is imported, and the rest named; a strict import refuses that, too.
-    more = (*lines, "1,polite,claude,MET,machine")
-    with pytest.raises(Conflict, match="Some labels of this file were imported before"):
-        labels(tasks, *more, filename="more.csv")
-    stored = labels(tasks, *more, filename="more.csv", strict=False)
+    # What is new beside it is imported, and the rest named, however strict the import is.
+    stored = labels(tasks, *lines, "1,polite,claude,MET,machine", filename="more.csv")
     assert (stored.queue, [str(run) for run in stored.runs]) == (None, ["claude from more.csv"])
     assert [str(group) for group in stored.left_out] == [
         "1 label that was imported before: the queue labels",
@@ -442,6 +439,30 @@ def test_a_queue_of_a_machine_alone_is_gone_with_its_labels(people: Cast, tasks:
     assert list(ReviewQueue.objects.values_list("name", flat=True)) == ["Labels of tasks"]
 
 
+def test_a_file_that_grew_by_somebody_who_turns_out_to_be_a_machine_is_one_run(
+    people: Cast, tasks: Dataset
+) -> None:
+    unsaid(tasks, "0,polite,kim,MET", "0,polite,gpt,MET", "1,polite,gpt,MET", filename="week 1.csv")
+    grown = ("0,polite,gpt,UNMET", "1,polite,gpt,MET", "2,polite,gpt,MET")
+    unsaid(tasks, *grown, filename="week 2.csv")
+    gpt = Rater.objects.get(name="gpt")
+    raters.change_kind(gpt, "machine", by=people.ed)
+    run = Run.objects.get(rater=gpt)
+    assert str(run) == "gpt from week 1 and week 2"
+    # 0 was corrected in the second week, 1 stayed, 2 is new.
+    assert sorted(run.run_items.values_list("item__key", "score")) == [("0", 0.0), ("1", 1.0), ("2", 1.0)]
+    assert sorted(run.judgements.values_list("item__key", "verdict")) == [
+        ("0", "UNMET"),
+        ("1", "MET"),
+        ("2", "MET"),
+    ]
+    assert not Review.objects.filter(rater=gpt).exists()
+    [left] = ReviewQueue.objects.filter(name__startswith="week")
+    assert (left.name, [rater.name for rater in left.raters.all()]) == ("week 1", ["kim"])
+    with pytest.raises(Conflict, match="imported before, as the run gpt from week 1 and week 2"):
+        unsaid(tasks, *grown, filename="again.csv")
+
+
 def unsaid(dataset: Dataset, *lines: str, **options: Any) -> label_files.ImportedLabels:
     """A file that says of nobody what they are."""
     data = "\n".join(["item_id,criterion,rater,verdict", *lines]).encode()
@@ -466,7 +487,7 @@ def test_the_same_labels_again_are_known_whatever_their_raters_were_said_to_be(
         unsaid(tasks, *lines, filename="again.csv")
     assert Judgement.objects.count() == before
     # More by the same rater, or something else, is new; the others are left out.
-    more = unsaid(tasks, *lines, "2,polite,gpt,MET", filename="more.csv", strict=False)
+    more = unsaid(tasks, *lines, "2,polite,gpt,MET", filename="more.csv")
     assert more.queue is not None
     assert [rater.name for rater in more.queue.raters.all()] == ["gpt"]
     assert [str(group) for group in more.left_out] == [
@@ -479,9 +500,9 @@ def test_people_of_a_file_are_known_one_by_one(tasks: Dataset) -> None:
     known = ("0,polite,kim,MET", "1,polite,kim,UNMET")
     unsaid(tasks, *known, filename="a.csv")
     both = (*known, "0,polite,lee,MET")
-    with pytest.raises(Conflict, match="Some labels of this file were imported before, as the queue a"):
-        unsaid(tasks, *both, filename="b.csv")
-    stored = unsaid(tasks, *both, filename="b.csv", strict=False)
+    with pytest.raises(Invalid, match="1 fault, nothing was imported"):
+        unsaid(tasks, *both, "none,polite,lee,MET", filename="b.csv")
+    stored = unsaid(tasks, *both, filename="b.csv")
     assert [str(group) for group in stored.left_out] == ["2 labels that were imported before: the queue a"]
     given = Judgement.objects.filter(review__rater__name__in=["kim", "lee"])
     assert sorted(given.values_list("review__rater__name", "review__queue__name")) == [
@@ -492,12 +513,12 @@ def test_people_of_a_file_are_known_one_by_one(tasks: Dataset) -> None:
     # By now all of it is there, and what was new is known by itself as well.
     for lines, where in ((both, "the queue a and the queue b"), (both[2:], "the queue b")):
         with pytest.raises(Conflict, match=f"All labels in this file were imported before, as {where}"):
-            unsaid(tasks, *lines, filename="again.csv", strict=False)
+            unsaid(tasks, *lines, filename="again.csv")
 
 
 def test_who_goes_back_to_an_earlier_label_says_something_new(tasks: Dataset) -> None:
     for number, said in enumerate(["MET", "UNMET", "MET"]):
-        unsaid(tasks, f"0,polite,kim,{said}", "1,polite,kim,MET", filename=f"{number}.csv", strict=False)
+        unsaid(tasks, f"0,polite,kim,{said}", "1,polite,kim,MET", filename=f"{number}.csv")
     given = Judgement.objects.filter(review__rater__name="kim").order_by("pk")
     assert list(given.values_list("review__queue__name", "item__key", "verdict")) == [
         ("0", "0", "MET"),
@@ -528,8 +549,8 @@ def test_of_two_files_that_grew_at_once_each_label_is_stored_once(tasks: Dataset
     lines = [f"{number},polite,kim,MET,human" for number in range(4)]
     labels(tasks, *lines[:2], filename="before.csv")
     second = while_uncommitted(
-        lambda: labels(tasks, *lines[:3], filename="three.csv", strict=False),
-        lambda: labels(tasks, *lines, filename="four.csv", strict=False),
+        lambda: labels(tasks, *lines[:3], filename="three.csv"),
+        lambda: labels(tasks, *lines, filename="four.csv"),
     )
     assert [str(group) for group in second.left_out] == [
         "3 labels that were imported before: the queue before, the queue three"
@@ -625,9 +646,7 @@ def test_a_plan_counts_what_would_be_stored(tasks: Dataset, people: Cast) -> Non
     known = ("0,polite,kim,MET,human", "1,polite,kim,UNMET,human")
     labels(tasks, *known, filename="one.csv")
     data = "\n".join(["item_id,criterion,rater,verdict,rater_kind", *known, "0,polite,gpt,MET,machine"])
-    plan = label_files.plan_labels(
-        tasks, tasks.rubric_version, data=data.encode(), filename="two.csv", strict=False
-    )
+    plan = label_files.plan_labels(tasks, tasks.rubric_version, data=data.encode(), filename="two.csv")
     assert (plan.labels, plan.items, plan.criteria) == (1, 1, 1)
     assert [(one.name, one.rater_kind, one.labels) for one in plan.raters] == [("gpt", "machine", 1)]
     assert plan.becomes == "Grades of 1 machine become imported runs, one each."

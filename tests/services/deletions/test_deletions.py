@@ -1,5 +1,6 @@
 """Deleting: nobody finds it any more, its rows go batch by batch, and what it has cost stays."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -9,9 +10,11 @@ from django.db.models import ForeignKey, Index, Model, UniqueConstraint
 from django.utils import timezone
 
 from rubricweb.access import access_membership
+from rubricweb.engine import Rubric
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import (
     Adjudication,
+    Comment,
     Dataset,
     Deletion,
     DeletionState,
@@ -33,6 +36,8 @@ from rubricweb.selectors import deletions as selected
 from rubricweb.selectors.deletions import Deletable
 from rubricweb.selectors.runs.graders import examples_of
 from rubricweb.selectors.spending.month_figures import month_figures
+from rubricweb.services.datasets import corrections
+from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.deletions import deletions
 from rubricweb.services.deletions.removal import Remover
 from rubricweb.services.reviews import queue_changes, queues, reviews
@@ -451,6 +456,57 @@ def test_rubrics_that_items_brought_go_with_the_last_item(world: Furnished) -> N
     [brought] = Item.objects.filter(dataset=dataset).values_list("rubric_version_id", flat=True)
     removed(world, dataset)
     assert not RubricVersion.objects.filter(pk=brought).exists()
+
+
+def test_comments_on_the_criteria_of_a_rubric_stay_with_their_items(
+    world: Furnished, version: RubricVersion
+) -> None:
+    """The plan and the audit log count what goes, and these do not."""
+    comment = Comment.objects.get(item__dataset=world.ours["dataset_id"])
+    Comment.objects.filter(pk=comment.pk).update(criterion=version.criteria.first())
+    plan = selected.plan(version.rubric, now=timezone.now())
+    assert "comments" not in plan.counts
+    assert "1 comment on its criteria: from then on about their items as a whole." in plan.stays
+    assert "comments" not in removed(world, version.rubric).planned
+    comment.refresh_from_db()
+    assert comment.criterion is None
+
+
+@pytest.fixture
+def corrected(world: Furnished) -> Dataset:
+    """A case with a rubric of its own, corrected along with its answer, then without, both times."""
+    own = [{"id": "own", "submission": "Paris", "rubric": brought("Says Paris.").to_dict()}]
+    dataset = factories.dataset(world.people.team, world.people.ed, name="own", items=own)
+    answered = Correction(rubric=brought("Names Paris."))
+    corrections.correct_item(dataset.items.get(), answered, by=world.people.ed)
+    case, asked = dataset.cases.get(), Correction(rubric=brought("Means Paris."))
+    corrections.correct_case(case, asked, by=world.people.ed)
+    return dataset
+
+
+def brought(requirement: str) -> Rubric:
+    return Rubric.from_json(json.dumps({"criteria": [{"requirement": requirement, "weight": 1.0}]}))
+
+
+def test_rubrics_that_corrections_of_a_case_brought_go_with_it(world: Furnished, corrected: Dataset) -> None:
+    before = RubricVersion.objects.filter(rubric=None).count()
+    removed(world, corrected)
+    # The one of the file, the one of the answer there is, and the one nobody has answered yet.
+    assert before - RubricVersion.objects.filter(rubric=None).count() == 3
+
+
+def test_a_deletion_that_failed_is_tried_again_after_a_day(world: Furnished, corrected: Dataset) -> None:
+    found = delete(world, corrected)
+    failed = timezone.now()
+    Deletion.objects.filter(pk=found.pk).update(state=DeletionState.FAILED, message="broken", ended_at=failed)
+
+    def due(hours: int) -> list[int]:
+        return deletions.due(failed + timedelta(hours=hours), is_dead=lambda worker, at: False)
+
+    assert due(23) == []
+    assert due(25) == [found.pk]
+    done = deletions.work(found.pk, worker=WORKER, now=timezone.now)
+    assert (done.state, done.bin, done.message) == (DeletionState.DONE, None, "")
 
 
 def test_the_audit_log_says_what_was_deleted(world: Furnished, run: Run) -> None:

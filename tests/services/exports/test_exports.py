@@ -248,3 +248,31 @@ def test_nothing_goes_out_to_somebody_still_to_review_it_blind(people: Cast, lab
                 dataset=run.dataset,
                 queues=[labelled[1]],
             )
+
+
+def ground_truth_of(people: Cast, items: list[dict[str, object]], format: str) -> bytes:
+    """The ground truth of these items, all labelled MET by x."""
+    version = factories.version(people.team, people.ed, criteria=CRITERIA[1:2])
+    dataset = factories.dataset(people.team, people.ed, items=items)
+    data = "\n".join(["item_id,criterion,rater,verdict", *(f"{one['id']},said,x,MET" for one in items)])
+    queue = reviews.import_labels(dataset, version, by=people.ed, data=data.encode(), filename="l.csv")
+    made = exports.export(
+        people.team, viewer=people.bob, what="ground_truth", format=format, dataset=dataset, queues=[queue]
+    )
+    return b"".join(piece if isinstance(piece, bytes) else piece.encode() for piece in made.chunks)
+
+
+def test_yaml_that_would_not_be_read_again_is_refused_and_jsonl_named(people: Cast) -> None:
+    items = [{"id": str(n), "submission": "Text", "metadata": {"scores": [n] * 2000}} for n in range(100)]
+    # A hundred lists of two thousand numbers, and more around them.
+    with pytest.raises(Invalid, match=r"format: found 20\d,\d+ values; allowed: at most 200,000 .* JSONL"):
+        ground_truth_of(people, items, "yaml")
+
+
+def test_parquet_with_one_long_prompt_in_every_row_is_read_again(people: Cast) -> None:
+    """Two hundred times 20,000 characters are 4 MB; packed they would be some 100 kB."""
+    prompt = "Read this. " * 2_000
+    items = [{"id": str(n), "prompt": prompt, "submission": f"Text {n}"} for n in range(200)]
+    data = ground_truth_of(people, [*items, {"id": "other", "prompt": "?", "submission": "-"}], "parquet")
+    back = read_dataset(data, filename="back.parquet").items
+    assert [item.prompt for item in back] == [prompt] * 200 + ["?"]

@@ -110,6 +110,17 @@ def test_nothing_but_odd_answers_ends_as_errors_all_of_one_kind(people: Cast, ca
     assert list(Judgement.objects.filter(run=run).values_list("error_kind", flat=True)) == [kind] * 18
 
 
+def test_a_score_of_hundreds_of_digits_costs_its_own_item_and_ends_no_run(people: Cast) -> None:
+    def answer(request: Request) -> Action:
+        score = "1" * 310 if "Paris 3." in request.submission else "50"
+        return Say(f'{{"explanation": "e", "overall_score": {score}}}')
+
+    run = graded(people, Script(answer), autograder="rubric_as_judge")
+    assert run.state == RunState.FINISHED, run.stop_reason
+    errors = run.run_items.order_by("item__key").values_list("error_kind", flat=True)
+    assert list(errors) == [None, None, None, "unreadable_reply", None, None]
+
+
 def test_a_run_on_an_address_that_cannot_be_spelled_ends_and_says_why(people: Cast) -> None:
     """It was entered before such addresses were refused."""
     endpoint = endpoints.add_endpoint(

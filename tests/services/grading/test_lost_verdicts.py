@@ -7,6 +7,7 @@ from django.utils import timezone
 from rubricweb.models import Judgement, Run, RunEvent, RunState
 from rubricweb.selectors.runs.graders import PER_ITEM
 from rubricweb.services.runs import lifecycle
+from rubricweb.services.runs.events import EVENT_KINDS
 from tests import factories
 from tests.factories import Cast, WakeUps
 from tests.judging import InProcessJudge, LabelJudge, grade
@@ -47,8 +48,9 @@ def test_a_paused_run_that_lost_verdicts_does_not_end_before_they_were_given_aga
     assert not lifecycle.finish_if_done(run, timezone.now())
     run.refresh_from_db()
     assert (run.state, run.run_items.filter(graded_at=None).count()) == (RunState.PAUSED, 1)
-    told = RunEvent.objects.get(run=run, kind="database")
+    told = RunEvent.objects.get(run=run, kind="lost_verdicts")
     assert told.message == "Verdicts on 1 item were lost; they are graded again."
+    assert EVENT_KINDS[told.kind].startswith("The database had lost verdicts"), "and nothing that was kept"
     assert lifecycle.resume_run(run, by=people.ed, enqueue=WakeUps()) == 1
     judge = InProcessJudge(lambda requirement, response: "MET")
     run = grade(run, judge)
@@ -74,7 +76,7 @@ def test_a_run_whose_database_lost_verdicts_while_workers_went_on_has_all_of_the
     run = grade(run, judge)
     assert run.state == RunState.FINISHED
     assert Judgement.objects.filter(run=run).count() == 9
-    assert RunEvent.objects.filter(run=run, kind="database").count() == 1
+    assert RunEvent.objects.filter(run=run, kind="lost_verdicts").count() == 1
 
 
 @pytest.mark.parametrize("autograder", ["per_criterion", "one_shot", PER_ITEM])
@@ -102,4 +104,4 @@ def test_a_run_whose_verdicts_are_all_there_is_over_at_once(people: Cast, autogr
     run = grade(started(people, autograder=autograder), judge)
     assert run.state == RunState.FINISHED
     assert lifecycle.resume_run(run, by=people.ed, enqueue=WakeUps()) == 0
-    assert not RunEvent.objects.filter(run=run, kind="database").exists()
+    assert not RunEvent.objects.filter(run=run, kind="lost_verdicts").exists()

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.engine.formats import verdicts_jsonl
-from rubricweb.errors import Conflict, Invalid
+from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import Calibration, Criterion, Judgement, Review, ReviewQueue
 from rubricweb.selectors.exports.exports import verdict_rows
 from rubricweb.selectors.exports.label_lineage import counted_labels
@@ -15,6 +15,7 @@ from rubricweb.selectors.labels.rationale import labels_with_reason
 from rubricweb.selectors.reviews.evidence import place_words, quotable_texts
 from rubricweb.services.reviews import prefetch, queues, reviews
 from rubricweb.services.reviews.evidence import Span
+from rubricweb.services.reviews.reviews import SeenAnswer
 from tests import factories
 from tests.factories import Cast
 
@@ -138,11 +139,14 @@ def test_a_time_never_goes_back(review: Review) -> None:
 
 def test_an_answer_from_elsewhere_is_a_conflict_only_for_who_has_not_seen_it(review: Review) -> None:
     pk = criterion(review, "capital")
-    reviews.save_verdict(review, pk, verdict="UNMET")
+    nothing, unmet = SeenAnswer(None), SeenAnswer("UNMET", "Paris\nis not there.")
+    reviews.save_verdict(review, pk, verdict="UNMET", reason="Paris\r\nis not there.")
     with pytest.raises(Conflict, match="capital was answered elsewhere meanwhile: UNMET"):
-        reviews.save_verdict(review, pk, verdict="MET", known=[None])
-    reviews.save_verdict(review, pk, verdict="UNMET", known=[None])  # the same: sent twice
-    reviews.save_verdict(review, pk, verdict="MET", known=[None, "UNMET"])
+        reviews.save_verdict(review, pk, verdict="MET", known=[nothing])
+    with pytest.raises(Conflict, match="capital was answered elsewhere meanwhile: UNMET"):
+        reviews.save_verdict(review, pk, verdict="UNMET", reason="", known=[nothing, SeenAnswer("UNMET")])
+    reviews.save_verdict(review, pk, verdict="UNMET", known=[nothing])  # the same: sent twice
+    reviews.save_verdict(review, pk, verdict="MET", known=[nothing, unmet])
     reviews.save_verdict(review, pk, verdict="CANNOT_ASSESS")  # who says nothing of it wins
     assert Judgement.objects.get(review=review).verdict == "CANNOT_ASSESS"
 
@@ -225,6 +229,22 @@ def test_a_draft_in_which_something_was_said_is_not_given_back(queue: ReviewQueu
     reviews.save_note(first, flagged=True)
     assert not prefetch.give_back_untouched(first)
     assert room(queue, "two") == 0
+
+
+def test_a_draft_whose_sheet_was_opened_is_not_given_back(queue: ReviewQueue, review: Review) -> None:
+    first = prefetch.prefetch_next(review, now=timezone.now())
+    assert first is not None
+    prefetch.mark_opened(first)
+    assert not prefetch.give_back_untouched(first)
+    assert room(queue, "two") == 0
+
+
+def test_a_draft_that_was_just_given_back_is_not_opened(queue: ReviewQueue, review: Review) -> None:
+    first = prefetch.prefetch_next(review, now=timezone.now())
+    assert first is not None
+    assert prefetch.give_back_untouched(Review.objects.get(pk=first.pk))
+    with pytest.raises(NotFound):
+        prefetch.mark_opened(first)
 
 
 def test_nothing_is_taken_ahead_of_a_calibration_round(

@@ -11,6 +11,7 @@ from rubricweb.models import (
     Dataset,
     JournalEntry,
     Judgement,
+    QueueItem,
     QueueState,
     Review,
     ReviewQueue,
@@ -23,7 +24,7 @@ from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.queues import queue_pace, queue_progress, rater_progress
 from rubricweb.services.datasets import datasets
-from rubricweb.services.reviews import assignments, queue_changes, queues, reviews
+from rubricweb.services.reviews import assignments, calibration, queue_changes, queues, reviews
 from rubricweb.services.teams import teams
 from tests import factories
 from tests.factories import Cast
@@ -125,6 +126,38 @@ def test_a_closed_queue_opens_again_with_what_came_into_the_dataset(
     reviews.submit(Review.objects.get(pk=review.pk), now=timezone.now())
 
 
+def test_a_queue_opens_again_for_those_who_may_review_by_then(
+    people: Cast, dataset: Dataset, version: RubricVersion
+) -> None:
+    everybody, chosen = (
+        factories.queue(
+            people.team,
+            people.ed,
+            dataset=dataset,
+            rubric_version=version,
+            raters=[] if everyone else [people.ann, people.rae],
+            everyone=everyone,
+            name=f"Everyone: {everyone}",
+        )
+        for everyone in (True, False)
+    )
+    for queue in (everybody, chosen):
+        taken(queue, people.rae)
+        queues.close_queue(queue, by=people.ed)
+    teams.add_member(people.team, factories.person("zoe"), Role.ANNOTATOR, by=people.alice)
+    teams.change_role(people.team.memberships.get(user=people.rae), Role.VIEWER, by=people.alice)
+    for queue, names in ((everybody, {"Alice", "Ed", "Ann", "Zoe"}), (chosen, {"Ann"})):
+        assert queue_changes.reopen_queue(queue, by=people.ed)
+        assert {one.name for one in rater_progress(queue) if one.rates} == names
+        # What rae had begun is others' to review.
+        assert rooms(queue)["good"] == (1, 1)
+        with pytest.raises(Forbidden):
+            taken(queue, people.rae)
+    assert not hidden_items(people.rae, people.team).exists()
+    entry = JournalEntry.objects.get(verb="reopened", target_id=everybody.pk)
+    assert (entry.detail["added"], entry.detail["removed"]) == (["Zoe"], ["Rae"])
+
+
 def test_labels_of_a_file_are_no_queue_to_open(
     people: Cast, dataset: Dataset, version: RubricVersion
 ) -> None:
@@ -185,6 +218,54 @@ def test_more_raters_per_item_make_room(people: Cast, queue: ReviewQueue) -> Non
         queue_changes.extend_queue(queue, by=people.ed, raters_per_item=1)
     with pytest.raises(Invalid, match="2 were chosen"):
         queue_changes.extend_queue(queue, by=people.ed, raters_per_item=3)
+
+
+def test_no_item_asks_for_more_people_than_there_are(
+    people: Cast, dataset: Dataset, version: RubricVersion
+) -> None:
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=dataset,
+        rubric_version=version,
+        raters=[people.ann, people.rae, people.ed],
+        raters_per_item=2,
+    )
+    calibration.set_rules(queue, by=people.ed, calibration_items=0, pass_mark=None, extra_rater_below=1)
+    for user, verdict in ((people.ann, Verdict.MET), (people.rae, Verdict.UNMET)):
+        review = taken(queue, user)
+        for criterion in reviews.criteria_of(review):
+            reviews.save_verdict(review, criterion.pk, verdict=verdict)
+        reviews.submit(review, now=timezone.now())
+    # They differ: good gets one more rater.
+    assert rooms(queue) == {"good": (3, 1), "bad": (2, 2), "empty-ish": (2, 2)}
+    queue_changes.extend_queue(queue, by=people.ed, raters_per_item=3)
+    assert rooms(queue) == {"good": (3, 1), "bad": (3, 3), "empty-ish": (3, 3)}
+    for user in (people.ann, people.rae, people.ed):
+        while queue_progress(queue, user).mine_left:
+            submitted(queue, user)
+    assert queue_progress(queue, people.ed).left == 0
+
+
+def test_people_who_had_an_item_and_left_keep_their_places_in_it(
+    people: Cast, dataset: Dataset, version: RubricVersion
+) -> None:
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=dataset,
+        rubric_version=version,
+        raters=[people.ann, people.rae, people.ed, people.alice],
+        raters_per_item=1,
+    )
+    reviewers = (people.ann, people.rae, people.ed)
+    QueueItem.objects.filter(queue=queue, item__key="good").update(wanted=3, room=3)
+    for user in reviewers:
+        submitted(queue, user)
+    queue_changes.reassign_queue(queue, by=people.alice, remove=[people.rae, people.ed])
+    queue_changes.extend_queue(queue, by=people.alice, raters_per_item=2)
+    # Three had good already; two are left.
+    assert rooms(queue) == {"good": (3, 0), "bad": (2, 2), "empty-ish": (2, 2)}
 
 
 def test_a_closed_queue_is_not_extended(people: Cast, queue: ReviewQueue) -> None:
@@ -289,6 +370,17 @@ def test_a_silent_draft_is_said_to_have_lost_its_place(people: Cast, queue: Revi
     Review.objects.filter(pk=review.pk).update(held_until=timezone.now() - timedelta(seconds=1))
     progress = queue_progress(queue, people.ann)
     assert (progress.drafts, progress.expired, progress.mine_left) == (1, 1, 3)
+
+
+def test_no_draft_is_said_to_have_lost_its_place_while_nothing_is_released(
+    people: Cast, queue: ReviewQueue
+) -> None:
+    review = taken(queue, people.ann)
+    Review.objects.filter(pk=review.pk).update(held_until=timezone.now() - timedelta(days=1))
+    for change in (queue_changes.pause_queue, queues.close_queue):
+        change(queue, by=people.ed)
+        assert queue_progress(queue, people.ann).expired == 0
+        assert [one.expired for one in rater_progress(queue)] == [0, 0]
 
 
 def test_left_for_me_leaves_out_what_i_had_and_what_is_full(people: Cast, queue: ReviewQueue) -> None:

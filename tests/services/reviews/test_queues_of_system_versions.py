@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from rubricweb.errors import Invalid, Withheld
+from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Item, ReviewQueue, SystemVersion
 from rubricweb.selectors.datasets.systems import queue_systems
 from rubricweb.selectors.reviews.queue_plans import growing_queues, queue_plan
@@ -14,6 +14,7 @@ from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.queues import source_words
 from rubricweb.services.datasets import datasets
 from rubricweb.services.reviews import queue_changes, queues, reviews
+from rubricweb.services.shared import archiving
 from tests import factories
 from tests.factories import Cast
 from tests.worlds.systems import Versions, answer, versions
@@ -80,6 +81,16 @@ def test_a_reopened_queue_takes_in_what_came_meanwhile_of_its_versions(world: Ve
     more_items(world, answer("v4", "c5"), answer("v5", "c1"))
     queue_changes.reopen_queue(queue, by=world.people.ed)
     assert keys(queue)[5:] == ["c5@assistant@v4"]
+
+
+def test_a_queue_over_answers_of_an_archived_system_is_not_reopened(world: Versions) -> None:
+    queue, system = opened(world, "v4"), version("v4").system
+    queues.close_queue(queue, by=world.people.ed)
+    archiving.archive(system, by=world.people.ed, now=timezone.now())
+    with pytest.raises(Conflict, match="The system assistant is archived: restore it first"):
+        queue_changes.reopen_queue(queue, by=world.people.ed)
+    archiving.restore(system, by=world.people.ed)
+    assert queue_changes.reopen_queue(queue, by=world.people.ed)
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,23 @@ class TestAcceptingAll:
         assert "0 units to accept" in text(rae.get(url))
         assert Adjudication.objects.get().cause == ""
 
+    @pytest.mark.parametrize(("cal", "dee"), [("UNMET", "UNMET"), ("MET", "UNMET"), ("MET", "MET")])
+    def test_people_of_another_queue_over_the_items_have_to_agree_too(
+        self, people, sign_in, run, cal: str, dee: str
+    ) -> None:
+        queue = people.team.queues.get()
+        lines = ["item_id,criterion,rater,verdict", f"1,only,Cal,{cal}", f"1,only,Dee,{dee}"]
+        reviews.import_labels(
+            run.dataset, run.rubric_version, by=people.ed, data="\n".join(lines).encode(), filename="more.csv"
+        )
+        accepted = int((cal, dee) == ("MET", "MET"))
+        url = reverse("queue_accept", args=[people.team.slug, queue.pk])
+        rae = sign_in(people.rae)
+        assert len(rae.get(url).context["agreed"]) == accepted
+        rae.post(url)
+        kept = [[one["rater"] for one in decided.labels][:4] for decided in Adjudication.objects.all()]
+        assert kept == [["Xenia", "Yusuf", "Cal", "Dee"]] * accepted
+
     def test_it_takes_an_adjudicator(self, people, sign_in, run) -> None:
         url = reverse("queue_accept", args=[people.team.slug, people.team.queues.get().pk])
         assert sign_in(people.ann).post(url).status_code == 403

@@ -11,7 +11,9 @@ from django.test import Client
 from django.urls import reverse
 
 from rubricweb.models import Judgement, QueueItem, Review, ReviewQueue, Revision, RevisionChoice, User
+from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import adjudications
+from rubricweb.services.datasets import datasets
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
@@ -272,6 +274,52 @@ class TestWhoSeesWhat:
         for person in (people.rae, people.ed):
             page = board(sign_in(person), people, labelled)
             assert all(name in page for name in agreeing.RATERS)
+
+
+class TestFilesThatGrew:
+    @pytest.fixture
+    def grown(self, people, labelled) -> ReviewQueue:
+        """A second week: yann has come round on b, and all three have labelled e."""
+        dataset = labelled.dataset
+        more = b'{"id": "e", "submission": "Text e."}'
+        datasets.add_items(dataset, by=people.ed, data=more, filename="more.jsonl")
+        said = agreeing.labels_csv().replace("b,only,yann,MET", "b,only,yann,UNMET")
+        said += "".join(f"\ne,only,{name},MET," for name in agreeing.RATERS)
+        given = {"data": said.encode(), "filename": "week 2.csv"}
+        return reviews.import_labels(dataset, labelled.rubric_version, by=people.ed, **given)
+
+    def test_the_board_of_each_week_is_over_all_of_them(self, people, sign_in, labelled, grown) -> None:
+        client = sign_in(people.rae)
+        for queue, other in ((labelled, grown), (grown, labelled)):
+            page = board(client, people, queue)
+            assert (
+                f"15 reviews by 3 raters, with the labels that the same people gave in other files: {other}"
+                in page
+            )
+            rows = [row for row in numbers(client, people, queue) if row["part"] == "pair"]
+            found = {
+                (row["rater"], row["other"]): (float(row["value"]), row["n"])
+                for row in rows
+                if row["figure"] == "raw_agreement"
+            }
+            # On b yann is with zoe now: x and y are alike on a, c and e, y and z on all but d.
+            assert found["xavier", "yann"] == (pytest.approx(3 / 5), "5")
+            assert found["yann", "zoe"] == (pytest.approx(4 / 5), "5")
+
+    def test_an_item_of_another_week_that_is_still_to_be_reviewed_blind_hides_it(
+        self, people, sign_in, labelled, grown
+    ) -> None:
+        item = labelled.dataset.items.get(key="e")
+        factories.queue(
+            people.team,
+            people.ed,
+            dataset=labelled.dataset,
+            rubric_version=labelled.rubric_version,
+            raters=[people.ann],
+            source=Source("items", item_ids=(item.pk,)),
+        )
+        assert "Hidden until you submit" in board(sign_in(people.ann), people, labelled)
+        assert "Krippendorff α" in board(sign_in(people.rae), people, labelled)
 
 
 class TestTimeGoldAndWeeks:

@@ -237,6 +237,25 @@ def test_the_answer_alone_keeps_the_earlier_words_it_was_given_to(
         assert (new.submission, new.prompt) == (answer, item.prompt)
 
 
+def test_the_words_before_come_back_with_the_answer_that_was_given_to_them(
+    people: Cast, sign_in, dataset: Dataset
+) -> None:
+    item = dataset.items.get(key="bad")
+    address, of_case = at("item_correct", people, item.pk), at("case_correct", people, item.case_id)
+    ed, alice = sign_in(people.ed), sign_in(people.alice)
+    alice.post(of_case, opened(alice, of_case) | {"prompt": "Which town?"})
+    seen = opened(ed, address)
+    assert seen["prompt"] == "Which town?"
+    done = ed.post(address, seen | {"prompt": item.prompt}, follow=True)
+    assert "Corrected: version 3 of capital answers." in text(done)
+    assert item.case.texts.latest("number").prompt == item.prompt
+    new = dataset.items.current().get(key="bad")
+    assert (new.submission, new.prompt, new.wording) == (item.submission, item.prompt, 3)
+    # Typed once more they are the words there are.
+    again = ed.post(at("item_correct", people, new.pk), opened(ed, at("item_correct", people, new.pk)))
+    assert (again.status_code, "the words there are" in text(again)) == (422, True)
+
+
 def test_the_words_before_can_be_typed_again_over_somebody_elses(
     people: Cast, sign_in, dataset: Dataset
 ) -> None:

@@ -328,7 +328,7 @@ def test_calls_that_were_cut_off_are_shown_with_what_they_may_have_cost(people: 
     client = sign_in(people.alice)
     month = client.get(url("settings_spending", people)).content.decode()
     assert "≤ $0.75" in month
-    assert "4 calls cut off by a kill or a stop" in month
+    assert "4 calls cut off or never answered" in month
     run = Run.objects.get(name="dear")
     page = client.get(reverse("run", args=[people.team.slug, run.pk])).content.decode()
     # Both of its months are lost calls here: 2 × 4 and 2 × 0.75.

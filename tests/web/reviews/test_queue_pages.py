@@ -1,6 +1,7 @@
 """Making and changing queues in a browser, with nothing but forms."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from django.utils import timezone
 from rubricweb.models import Dataset, Review, ReviewQueue, RubricVersion
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.queues import queues as listed
-from rubricweb.services.reviews import queues
+from rubricweb.services.datasets import retirement
+from rubricweb.services.reviews import queue_changes, queues
 from tests import factories
 from tests.factories import Cast
 
@@ -209,16 +211,42 @@ def test_people_are_changed_with_their_boxes(people: Cast, sign_in, queue: Revie
     ed = sign_in(people.ed)
     page = text(ed.get(url("queue_change", people, queue.pk)))
     assert page.count("checked") >= 2
-    sent = {"raters": [people.rae.pk, people.ed.pk]}
+    sent = {"raters": [people.rae.pk, people.ed.pk], "seen": seen_people(page)}
     answer = ed.post(url("queue_people", people, queue.pk), sent, follow=True)
     assert "Ann <small" in text(answer)  # taken out, and still there with the draft
     assert set(queue.raters.values_list("name", flat=True)) == {"Rae", "Ed"}
     mine = sign_in(people.ann).get(url("review", people, draft.pk))
     assert mine.status_code == 200
     assert Review.objects.get(pk=draft.pk).holds_place is False
-    refused = ed.post(url("queue_people", people, queue.pk), {"raters": []})
+    seen = seen_people(text(ed.get(url("queue_change", people, queue.pk))))
+    refused = ed.post(url("queue_people", people, queue.pk), {"raters": [], "seen": seen})
     assert refused.status_code == 422
     assert "0 would be left" in text(refused)
+    assert seen_people(text(refused)) == seen
+
+
+def seen_people(page: str) -> str:
+    """What the form about people sends of those it showed."""
+    return re.findall(r'<input type="hidden" name="seen" value="([^"]*)"', page)[0]
+
+
+def test_an_older_page_of_people_undoes_nothing_that_others_changed_meanwhile(
+    people: Cast, sign_in, queue: ReviewQueue
+) -> None:
+    """Ed's page shows Ann and Rae; Alice puts herself in and takes Rae out, then Ed ticks himself."""
+    ed, address = sign_in(people.ed), url("queue_people", people, queue.pk)
+    page = text(ed.get(url("queue_change", people, queue.pk)))
+    queue_changes.reassign_queue(queue, by=people.alice, add=[people.alice], remove=[people.rae])
+    draft = queues.next_review(queue, people.alice, now=timezone.now())
+    assert draft is not None
+    sent = {"raters": [people.ann.pk, people.rae.pk, people.ed.pk], "seen": seen_people(page)}
+    ed.post(address, sent)
+    assert set(queue.raters.values_list("name", flat=True)) == {"Ann", "Alice", "Ed"}
+    assert Review.objects.get(pk=draft.pk).holds_place
+    queue_changes.reassign_queue(queue, by=people.alice, everyone=True)
+    ed.post(address, sent)
+    queue.refresh_from_db()
+    assert queue.everyone
 
 
 def test_items_and_raters_are_added(people: Cast, sign_in, dataset: Dataset, version: RubricVersion) -> None:
@@ -277,6 +305,42 @@ def test_a_queue_is_renamed_closed_and_opened_again(people: Cast, sign_in, queue
     assert url("queue_pause", people, queue.pk) not in text(
         sign_in(people.ann).get(url("queue", people, queue.pk))
     )
+
+
+@pytest.mark.parametrize("retired", [True, False])
+def test_a_draft_that_can_be_submitted_no_more_is_not_left_for_its_rater(
+    people: Cast, sign_in, dataset: Dataset, version: RubricVersion, retired: bool
+) -> None:
+    """Ann's only item is retired, or released and then somebody else's."""
+    queue = factories.queue(
+        people.team,
+        people.alice,
+        dataset=dataset,
+        rubric_version=version,
+        raters=[people.ann, people.rae],
+        source=Source("filter", search="Belgium"),
+    )
+    now = timezone.now()
+    draft = queues.next_review(queue, people.ann, now=now)
+    assert draft is not None
+    ann = sign_in(people.ann)
+
+    def told(name: str, pk: int) -> tuple[int, str]:
+        page = ann.get(url(name, people, pk))
+        [link] = [one for one in page.context["nav"] if one["label"] == "Review"]
+        return page.context["progress"].mine_left, str(link["count"])
+
+    assert told("queue", queue.pk) == told("review", draft.pk) == (1, "1")
+    if retired:
+        retirement.retire(dataset, [draft.item_id], by=people.alice, note="")
+    else:
+        theirs = queues.next_review(queue, people.rae, now=now + timedelta(days=1))
+        assert theirs is not None
+        # Until rae submits it, ann's draft has no place and her item no room.
+        assert told("queue", queue.pk) == (0, "")
+    assert told("queue", queue.pk) == told("review", draft.pk) == (0, "")
+    assert "Nothing is left for you here" in text(ann.get(url("queue", people, queue.pk)))
+    assert "All done" in text(ann.get(url("review_next", people, queue.pk)))
 
 
 def test_fifty_queues_are_listed_with_few_queries(

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -493,6 +494,89 @@ def test_a_submit_sent_twice_goes_on_but_another_answer_is_a_conflict(
     assert set(Judgement.objects.filter(review=review).values_list("verdict", flat=True)) == {"MET"}
 
 
+def known_in(page: str) -> dict[str, str]:
+    """What the form of a page says it has seen, to be sent with it."""
+    return {
+        name: unescape(value)
+        for name, value in re.findall(r'<input type="hidden" name="(known_\d+)" value="([^"]*)"', page)
+    }
+
+
+def test_a_form_from_an_older_page_replaces_no_newer_answer_until_it_is_sent_again(
+    people: Cast, sign_in, review: Review
+) -> None:
+    """The older page shows MET everywhere; then two criteria are answered in another tab."""
+    answer_all(review)
+    client, address = sign_in(people.ann), url("review_submit", people, review.pk)
+    older = known_in(client.get(url("review", people, review.pk)).content.decode())
+    first, second, third = reviews.criteria_of(review).order_by("position")
+    reviews.save_verdict(review, first.pk, verdict="UNMET", reason="It says\nLyon.")
+    reviews.save_verdict(review, second.pk, verdict="MET", reason="Two words.")
+
+    refused = client.post(address, form_of(review) | older, headers=JSON)
+    assert refused.status_code == 409
+    assert refused.json()["elsewhere"] == {
+        str(one.pk): url("review_verdict", people, review.pk, one.pk) for one in (first, second)
+    }
+    page = client.post(address, form_of(review) | older)
+    assert page.status_code == 409
+    assert f"{first.name} was answered elsewhere meanwhile: UNMET." in page.content.decode()
+    kept = Judgement.objects.filter(review=review).order_by("criterion__position")
+    assert list(kept.values_list("verdict", "reason")) == [
+        ("UNMET", "It says\nLyon."),
+        ("MET", "Two words."),
+        ("MET", ""),
+    ]
+
+    newer = known_in(page.content.decode())
+    assert newer[f"known_{third.pk}"] == older[f"known_{third.pk}"]
+    assert client.post(address, form_of(review) | newer).status_code == 302
+    assert set(kept.values_list("verdict", "reason")) == {("MET", "")}
+    review.refresh_from_db()
+    assert review.state == ReviewState.SUBMITTED
+
+
+def test_a_page_that_was_refused_for_what_is_missing_can_be_sent_again(
+    people: Cast, sign_in, review: Review
+) -> None:
+    """Its answers were stored all the same, so that they are known to it, also after a change."""
+    client, address = sign_in(people.ann), url("review_submit", people, review.pk)
+    known = known_in(client.get(url("review", people, review.pk)).content.decode())
+    ReviewQueue.objects.filter(pk=review.queue_id).update(rationale="always")
+    page = client.post(address, form_of(review) | known)
+    assert page.status_code == 422
+    reasons = {f"reason_{one.pk}": "It\r\ndoes." for one in reviews.criteria_of(review)}
+    sent = form_of(review) | reasons | known_in(page.content.decode())
+    assert client.post(address, sent).status_code == 302
+
+
+@pytest.mark.parametrize("known", ["MET", "null", "[]", '{"verdict": "MET"}', '{"verdict": 1, "reason": 2}'])
+def test_what_a_page_cannot_have_seen_counts_as_unknown(
+    people: Cast, sign_in, review: Review, known: str
+) -> None:
+    """Such as the bare labels that pages of an earlier release kept on the device."""
+    criterion = reviews.criteria_of(review)[0]
+    reviews.save_verdict(review, criterion.pk, verdict="MET")
+    sent = {"verdict": "UNMET", "known": known}
+    address = url("review_verdict", people, review.pk, criterion.pk)
+    assert sign_in(people.ann).post(address, sent, headers=JSON).status_code == 409
+
+
+def test_what_was_fetched_ahead_is_given_back_until_somebody_opened_it(
+    people: Cast, sign_in, review: Review
+) -> None:
+    client = sign_in(people.ann)
+    taken = client.post(url("review_ahead", people, review.pk)).json()
+    assert client.get(taken["url"], headers={"X-Ahead": "1"}).status_code == 200
+    assert client.post(taken["back"]).json() == {"given_back": True}
+
+    taken = client.post(url("review_ahead", people, review.pk)).json()
+    assert client.get(taken["url"], headers={"X-Ahead": "1"}).status_code == 200
+    assert client.get(taken["url"]).status_code == 200
+    assert client.post(taken["back"]).json() == {"given_back": False}
+    assert client.get(taken["url"]).status_code == 200
+
+
 def test_a_submitted_review_opens_as_its_reveal(people: Cast, sign_in, review: Review) -> None:
     answer_all(review)
     reviews.submit(review, now=timezone.now())
@@ -506,13 +590,24 @@ def test_skipping_needs_a_reason_and_can_be_taken_up_again(people: Cast, sign_in
     refused = client.post(address, {"reason": "  "})
     assert refused.status_code == 422
     assert "Say in a few words" in refused.content.decode()
+    reviews.save_note(review, note="Cut off in the middle.")
     assert client.post(address, {"reason": "not my field"}).status_code == 302
     page = client.get(url("review", people, review.pk)).content.decode()
     assert "You skipped this item" in page
     assert "not my field" in page
+    of_queue = sign_in(people.alice).get(url("queue", people, review.queue_id)).content.decode()
+    assert "not my field" in of_queue
+    assert "Cut off in the middle." in of_queue
     assert client.post(url("review_start", people, review.queue_id, review.item_id)).status_code == 302
+    page = client.get(url("review", people, review.pk)).content.decode()
+    assert ">Cut off in the middle.</textarea>" in page
     review.refresh_from_db()
     assert review.state == ReviewState.DRAFT
+
+
+def test_who_skips_without_a_note_is_listed_with_the_reason(people: Cast, sign_in, review: Review) -> None:
+    reviews.skip(review, reason="Mine.")
+    assert "Mine." in sign_in(people.alice).get(url("queue", people, review.queue_id)).content.decode()
 
 
 def test_what_people_and_models_wrote_is_escaped(people: Cast, sign_in, version: RubricVersion) -> None:

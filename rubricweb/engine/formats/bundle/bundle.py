@@ -1,8 +1,8 @@
 """The bundle: a dataset with everything that was said about it, lossless, verifiable without us.
 
 A zip archive of ``dataset.json`` (what the items share), ``items.jsonl``, ``rubrics.json``,
-``judgements.jsonl``, ``adjudications.jsonl``, ``agreement.json`` and last ``manifest.json``, which holds the
-SHA-256 and size of every other file. The same content is the same archive, byte for byte.
+``judgements.jsonl``, ``adjudications.jsonl``, ``notes.jsonl``, ``agreement.json`` and last ``manifest.json``,
+which holds the SHA-256 and size of every other file. The same content is the same archive, byte for byte.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ from typing import Any
 
 from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidText, join_place, nearest, shown
 from rubricweb.engine.formats.bundle.archives import LIMITS, ArchiveLimits, read_zip, zip_stream
-from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement, read_rows
+from rubricweb.engine.formats.bundle.records import (
+    BundledAdjudication,
+    BundledJudgement,
+    BundledNote,
+    read_rows,
+)
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.datasets.item_reader import ItemReader
 from rubricweb.engine.formats.datasets.sources import read_header
@@ -27,16 +32,19 @@ from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.rubric import Rubric, check_rubric
 
 FORMAT = "rubricweb-bundle"
-VERSION = 2
-_READ = (1, 2)
-"""Version 1 did not say by what labels count; it is read as before."""
+VERSION = 3
+_WITHOUT_NOTES = (1, 2)
+_READ = (*_WITHOUT_NOTES, VERSION)
+"""Version 1 did not say by what labels count, neither held notes; they are read as before."""
 
+NOTES = "notes.jsonl"
 CONTENTS = (
     "dataset.json",
     "items.jsonl",
     "rubrics.json",
     "judgements.jsonl",
     "adjudications.jsonl",
+    NOTES,
     "agreement.json",
 )
 """The files of a bundle beside its manifest, in the order they are written."""
@@ -45,14 +53,27 @@ MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
+class BundledRows:
+    """What was said, to be written: rows may be made while they are taken, each kind once and in order."""
+
+    judgements: Iterable[BundledJudgement] = ()
+    adjudications: Iterable[BundledAdjudication] = ()
+    notes: Iterable[BundledNote] = ()
+
+
+NOTHING_SAID = BundledRows()
+
+
+@dataclass(frozen=True, slots=True)
 class Bundle:
     """What a bundle holds.
 
     ``rubrics`` are those beside the dataset's own, such as earlier versions; ``judgements`` every rater's
-    answers. ``agreement`` is the table handed in, as plain data; ``versions`` says what wrote the bundle, by
-    name, and the numbers of its rubrics, by their place (``rubrics.json[0]``). The decisions by which labels
-    of earlier versions count are the dataset's. ``withheld`` are the ids of items whose labels and verdicts
-    were left out, because whoever got the bundle was still to review them blind.
+    answers, ``notes`` what people wrote on whole items. ``agreement`` is the table handed in, as plain data;
+    ``versions`` says what wrote the bundle, by name, and the numbers of its rubrics, by their place
+    (``rubrics.json[0]``). The decisions by which labels of earlier versions count are the dataset's.
+    ``withheld`` are the ids of items whose labels and verdicts were left out, because whoever got the bundle
+    was still to review them blind.
     """
 
     dataset: DatasetFile
@@ -62,6 +83,7 @@ class Bundle:
     agreement: Any = None
     versions: Mapping[str, str] = field(default_factory=dict)
     withheld: tuple[str, ...] = ()
+    notes: tuple[BundledNote, ...] = ()
 
 
 def write_bundle(
@@ -69,8 +91,7 @@ def write_bundle(
     *,
     items: Iterable[ItemRecord] | None = None,
     rubrics: Iterable[Rubric] = (),
-    judgements: Iterable[BundledJudgement] = (),
-    adjudications: Iterable[BundledAdjudication] = (),
+    said: BundledRows = NOTHING_SAID,
     agreement: Any = None,
     versions: Mapping[str, str] | None = None,
     withheld: Sequence[str] = (),
@@ -85,8 +106,7 @@ def write_bundle(
         _whole(header_fields(dataset)),
         _lines(item_fields(item) for item in (dataset.items if items is None else items)),
         _whole_list(rubric.to_dict() for rubric in rubrics),
-        _lines(_said(row) for row in judgements),
-        _lines(_said(row) for row in adjudications),
+        *(_lines(map(_said, rows)) for rows in (said.judgements, said.adjudications, said.notes)),
         _whole(agreement),
     )
     files = [(name, _summed(name, pieces, sums)) for name, pieces in zip(CONTENTS, contents, strict=True)]
@@ -113,6 +133,7 @@ def read_bundle(data: bytes, *, limits: ArchiveLimits = LIMITS) -> Bundle:
     adjudications = read_rows(
         BundledAdjudication, _text(files, "adjudications.jsonl"), "adjudications.jsonl", faults
     )
+    notes = read_rows(BundledNote, _text(files, NOTES) if NOTES in files else "", NOTES, faults)
     agreement = storable(_parsed(files, "agreement.json", faults), "agreement.json", faults)
     faults.raise_as(InvalidFile)
     assert dataset is not None
@@ -124,6 +145,7 @@ def read_bundle(data: bytes, *, limits: ArchiveLimits = LIMITS) -> Bundle:
         agreement,
         manifest["versions"],
         tuple(manifest["withheld"]),
+        notes,
     )
 
 
@@ -136,7 +158,7 @@ def verify_bundle(data: bytes, *, limits: ArchiveLimits = LIMITS) -> tuple[Fault
     return ()
 
 
-def _said(row: BundledJudgement | BundledAdjudication) -> dict[str, Any]:
+def _said(row: BundledJudgement | BundledAdjudication | BundledNote) -> dict[str, Any]:
     defaults = {one.name: one.default for one in fields(row)}
     said = {name: value for name, value in asdict(row).items() if value != defaults[name]}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
@@ -180,13 +202,14 @@ def _manifest(
 
 def _checked_manifest(files: Mapping[str, bytes], faults: FaultList) -> dict[str, Any]:
     known = (*CONTENTS, MANIFEST)
+    manifest = _parsed(files, MANIFEST, faults) if MANIFEST in files else {}
+    has_notes = not isinstance(manifest, dict) or manifest.get("version") not in _WITHOUT_NOTES
     for name in known:
-        if name not in files:
+        if name not in files and (has_notes or name != NOTES):
             faults.add(name, "nothing", "this file in every bundle")
     for name in files:
         if name not in known:
             faults.add(name, "an unknown file", nearest(name, known))
-    manifest = _parsed(files, MANIFEST, faults) if MANIFEST in files else {}
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         faults.add(join_place(MANIFEST, "format"), "another format", FORMAT)
         return {"versions": {}, "withheld": []}

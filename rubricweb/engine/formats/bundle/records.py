@@ -22,7 +22,10 @@ class BundledJudgement:
     ``rater_kind`` is human, machine, settled, judge or another word, ``imported`` whether it came in a file
     of labels, ``origin`` both in one of `origin.Origin`; ``run`` and ``judge`` name the run and model,
     ``repeat`` counts from 0; ``confidence`` is a share; ``recorded_at`` an ISO 8601 time. ``rubric_version``
-    is the number of the version it was given to, ``counts_by`` as in VerdictRow. What does not apply is None.
+    is the number of the version it was given to, ``counts_by`` as in VerdictRow. ``evidence`` holds words, or
+    places with ``field``, ``start``, ``end`` and ``text``. ``final_verdict`` (a verdict or an option's label)
+    and ``final_reason`` are what a person said after they saw the others' answers. What does not apply is
+    None.
     """
 
     item_id: str
@@ -33,7 +36,7 @@ class BundledJudgement:
     option: str | None = None
     value: float | None = None
     reason: str = ""
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[str | dict[str, Any], ...] = ()
     confidence: float | None = None
     error: str | None = None
     error_kind: str | None = None
@@ -45,6 +48,8 @@ class BundledJudgement:
     rubric_version: int | None = None
     counts_by: str | None = None
     origin: str | None = None
+    final_verdict: str | None = None
+    final_reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,19 @@ class BundledAdjudication:
     counts_by: str | None = None
 
 
-Row = TypeVar("Row", BundledJudgement, BundledAdjudication)
+@dataclass(frozen=True, slots=True)
+class BundledNote:
+    """What a rater wrote on an item as a whole in one queue, and whether they flagged it."""
+
+    item_id: str
+    rater: str
+    queue: str | None = None
+    note: str = ""
+    flagged: bool | None = None
+    recorded_at: str | None = None
+
+
+Row = TypeVar("Row", BundledJudgement, BundledAdjudication, BundledNote)
 
 _REQUIRED = ("item_id", "criterion", "rater")
 _NUMBERS = ("value", "confidence")
@@ -112,9 +129,9 @@ def _value(key: str, value: Any, place: str, faults: FaultList) -> Any:
             return None
     if key == "evidence":
         if not isinstance(value, list):
-            faults.add(place, shown(value), "a list of texts")
+            faults.add(place, shown(value), "a list of texts or places")
             return ()
-        return tuple(read_text(one, f"{place}[{i}]", faults) or "" for i, one in enumerate(value))
+        return tuple(_quoted(one, f"{place}[{i}]", faults) for i, one in enumerate(value))
     if key in ("repeat", "rubric_version"):
         if key == "rubric_version" and value is None:
             return None
@@ -122,7 +139,7 @@ def _value(key: str, value: Any, place: str, faults: FaultList) -> Any:
             faults.add(place, shown(value), "a whole number from 0 on")
             return 0
         return value
-    if key == "imported":
+    if key in ("imported", "flagged"):
         if value is not None and not isinstance(value, bool):
             faults.add(place, shown(value), "true, false or null")
             return None
@@ -134,9 +151,21 @@ def _value(key: str, value: Any, place: str, faults: FaultList) -> Any:
             faults.add(place, shown(value), "a finite number")
             return None
         return float(value)
-    if key == "reason" and value is None:
+    if key in ("reason", "note") and value is None:
         faults.add(place, shown(value), "text")
     return read_text(value, place, faults)
+
+
+def _quoted(value: Any, place: str, faults: FaultList) -> str | dict[str, Any]:
+    """Words, or a place: its characters ``start`` to ``end`` of ``field``, and the ``text`` there."""
+    if not isinstance(value, dict):
+        return read_text(value, place, faults) or ""
+    texts = all(isinstance(value.get(key), str) for key in ("field", "text"))
+    numbers = all(type(value.get(key)) is int and value[key] >= 0 for key in ("start", "end"))
+    if not texts or not numbers or len(value) != 4:
+        faults.add(place, shown(value), "a text, or an object with field, start, end and text")
+        return ""
+    return {**value, **{key: read_text(value[key], f"{place}.{key}", faults) for key in ("field", "text")}}
 
 
 def _is_finite(value: float) -> bool:

@@ -8,13 +8,14 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.dataset_values import MACHINES_KEY, DatasetFile, ItemRecord
 from rubricweb.engine.formats.datasets.sources import NEUTRALISED
 from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.engine.formats.label_provenance import PROVENANCE_KEY, decision_fields, provenance_fields
 from rubricweb.engine.formats.parquet_files import write_parquet
 from rubricweb.engine.formats.records import FileFormat
-from rubricweb.engine.parsers.yaml_text import dump_yaml
+from rubricweb.engine.parsers.yaml_text import MAX_VALUES, dump_yaml
 
 
 def write_dataset(file: DatasetFile, format: FileFormat) -> Iterator[bytes]:
@@ -23,11 +24,15 @@ def write_dataset(file: DatasetFile, format: FileFormat) -> Iterator[bytes]:
     JSON, YAML and Parquet keep the dataset whole: ``read_dataset`` gives an equal one. JSONL and CSV have no
     place for what items share, so every line carries what is in force for it; the dataset's name is not in
     them. In CSV and Parquet an empty text (in CSV a blank one) reads back as missing, and a prompt that is a
-    conversation written as JSON as that conversation. Raises ValueError for another format or without
-    pyarrow.
+    conversation written as JSON as that conversation. Raises InvalidFile for more than YAML is read with,
+    other ValueErrors for another format or without pyarrow.
     """
     if format not in DATASET_FORMATS:
         raise ValueError(f"unknown dataset format {format!r}; allowed: {', '.join(DATASET_FORMATS)}")
+    # Before the first piece: who writes a file while it is made could not take it back.
+    if format == "yaml" and (values := _yaml_values(_whole(file))) > MAX_VALUES:
+        allowed = f"at most {MAX_VALUES:,} in YAML, or the dataset as JSONL"
+        raise InvalidFile([Fault("", f"{values:,} values", allowed)])
     return DATASET_FORMATS[format](file)
 
 
@@ -103,10 +108,22 @@ def _csv(file: DatasetFile) -> Iterator[bytes]:
         yield _csv_line([*(neutralised(row.get(name, "")) for name in columns[:-1]), "neutralised"])
 
 
+def _whole(file: DatasetFile) -> dict[str, Any]:
+    return header_fields(file) | {"items": [item_fields(item) for item in file.items]}
+
+
+def _yaml_values(value: Any) -> int:
+    """How many values plain data is as a YAML document, keys among them: ``{"a": [1, 2]}`` is 5."""
+    if isinstance(value, dict):
+        return 1 + sum(1 + _yaml_values(inner) for inner in value.values())
+    if isinstance(value, list | tuple):
+        return 1 + sum(map(_yaml_values, value))
+    return 1
+
+
 def _yaml(file: DatasetFile) -> Iterator[bytes]:
-    whole = header_fields(file) | {"items": [item_fields(item) for item in file.items]}
     # Through JSON, so that no two places share an object: YAML would write the second one as an alias.
-    yield dump_yaml(json.loads(_text(whole))).encode()
+    yield dump_yaml(json.loads(_text(_whole(file)))).encode()
 
 
 def _parquet(file: DatasetFile) -> Iterator[bytes]:

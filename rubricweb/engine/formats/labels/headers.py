@@ -32,6 +32,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "reason", "rationale", "explanation", "justification", "comment", "comments", "note", "notes",
         "feedback", "why", "critique", "remark", "remarks",
     ),
+    "final_verdict": ("final verdict",),
+    "final_reason": ("final reason",),
     "rater_kind": ("rater kind", "rater type", "annotator type", "annotator kind", "kind"),
 }  # fmt: skip
 """Per field the names its column may have, best first, as ``plain`` writes them."""

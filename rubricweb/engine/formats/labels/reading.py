@@ -204,6 +204,7 @@ class _RowReader:
             about = cell.criterion or named
             by = cell.rater or rater
             here = kind if not cell.rater else self._kind(record, by, problems)
+            cell = cell.in_force(record.data)
             self._said.append(self._say(record, cell, (item_id, about, by), here, list(problems)))
 
     def _say(

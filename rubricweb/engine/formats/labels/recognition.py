@@ -181,7 +181,13 @@ class _Recogniser:
         verdict, criterion = self._verdict, self._criterion
         if not verdict or not (criterion or self._one_criterion):
             return None
-        cell = LabelCell(verdict, "" if criterion else self._one_criterion, reason=self._reason)
+        cell = LabelCell(
+            verdict,
+            "" if criterion else self._one_criterion,
+            reason=self._beside(verdict, "reason", "reason"),
+            final=self._beside(verdict, "final_verdict"),
+            final_reason=self._beside(verdict, "final_reason"),
+        )
         return LabelColumns("long", item_id, (cell,), criterion, self._rater, self._kind)
 
     def _criteria(self, item_id: str) -> LabelColumns | None:
@@ -309,12 +315,12 @@ class _Recogniser:
         answering = [column for column in free if shares[column] >= _MOST]
         return next(iter(fitting or named or (answering if len(answering) == 1 else [])), "")
 
-    @cached_property
-    def _reason(self) -> str:
-        if "reason" in self._roles:
-            return self._roles["reason"]
-        taken = {*self._taken, self._verdict}
-        return next((column for column in self._named("reason") if column not in taken), "reason")
+    def _beside(self, verdict: str, role: str, otherwise: str = "") -> str:
+        """The column that was said to be the role, else a free one that is called so."""
+        if role in self._roles:
+            return self._roles[role]
+        taken = {*self._taken, verdict}
+        return next((column for column in self._named(role) if column not in taken), otherwise)
 
     def _named(self, role: str) -> list[str]:
         """Free columns called like the role, the best name first."""

@@ -1,6 +1,6 @@
 """What a batch asks: the open questions of its items, as the lines of one file."""
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Hashable, Iterator, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -43,6 +43,7 @@ class BatchQuestions:
         self.judges = judges
         self.strategy = strategy
         self.capabilities = capabilities
+        self._places = {name: place for place, name in enumerate(judges)}
 
     def lines(self, now: datetime) -> list[bytes]:
         """The lines of the file; what earlier answers tell is not in it. Items that do not fit go to a batch
@@ -76,16 +77,24 @@ class BatchQuestions:
     def _fresh(
         self, items: Sequence[OpenItem], asked: Collection[UUID]
     ) -> Iterator[tuple[OpenItem, list[tuple[str, Question]]]]:
-        """The items with what is to be asked about each and was not answered, nor asked, before."""
+        """The items with what is to be asked about each and was not answered, nor asked, before; `asked` may
+        grow meanwhile.
+        """
         found = {item.row.pk: list(self.named([item])) for item in items}
         known: Container[UUID] = ()
         if self.run.use_cache:
             keys = {key_of(question).content for some in found.values() for _, question in some}
-            known = {*reply_cache.known(self.run.team_id, keys), *asked}
+            known = reply_cache.known(self.run.team_id, keys)
         for item in items:
-            fresh = [one for one in found[item.row.pk] if key_of(one[1]).content not in known]
+            fresh: dict[Hashable, tuple[str, Question]] = {}
+            for name, question in found[item.row.pk]:
+                content = key_of(question).content
+                if not self.run.use_cache:
+                    fresh[name] = name, question
+                elif content not in known and content not in asked:
+                    fresh.setdefault(content, (name, question))
             if fresh:
-                yield item, fresh
+                yield item, list(fresh.values())
 
     def _reserve(self, budget: BudgetReservation, question: Question, now: datetime) -> None:
         config = self.judges[key_of(question).judge].at_batch_price()
@@ -94,11 +103,14 @@ class BatchQuestions:
             raise OutOfBudget(budget.refusal)
 
     def named(self, items: Sequence[OpenItem]) -> Iterator[tuple[str, Question]]:
-        """Every open question about these items, under the name it has in the file."""
+        """Every open question about these items, under the name it has in the file: with the judge's place in
+        the panel, but for the first one's, so that files already handed in are read as they were written.
+        """
         for item in items:
             for question in self.strategy.questions(item):
                 key = key_of(question)
-                yield f"{key.row}.{key.criteria[0]}.{key.repeat}", question
+                place = self._places[key.judge]
+                yield f"{key.row}.{key.criteria[0]}.{key.repeat}" + (f".{place}" if place else ""), question
 
     def items(self) -> Iterator[list[OpenItem]]:
         """The items of the batch with what is stored about them, some at a time."""

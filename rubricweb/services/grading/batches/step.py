@@ -56,6 +56,8 @@ class BatchStep:
         self.refused = _refused_lately(run, now())
         self.capabilities = memory.known_of(config, now=now()).joined(self.refused)
         self.questions = BatchQuestions(run, job, judges, self.strategy, self.capabilities)
+        # What was in its file, as far as its answers were gone through: of equal questions only one.
+        self._in_file: set[UUID] = set()
 
     def take(self) -> None:
         """Hands the batch in, or asks how far it is and stores what it brought."""
@@ -155,6 +157,7 @@ class BatchStep:
             in_vain += [_cost_alone(one) for one in replies if one.error and one.error.retryable]
             if answers.unreadable:
                 answered = answers.by_id.keys() | answers.unanswered
+                self._in_file |= {key_of(one).content for name, one in questions.items() if name in answered}
                 lost = [one for name, one in questions.items() if name not in answered]
                 failed += self._fail(items, lost, f"{why}: {answers.unreadable}.")
         said = f": {state.error}" if state.error else ""
@@ -228,9 +231,14 @@ class BatchStep:
         if self.run.use_cache:
             known = reply_cache.known(self.run.team_id, {key_of(one).content for one in lost})
         asked = [one for one in lost if key_of(one).content not in known]
+        in_file = asked
+        if self.run.use_cache:
+            once = {key_of(one).content: one for one in asked}
+            in_file = [one for content, one in once.items() if content not in self._in_file]
+            self._in_file |= once.keys()
         budget = BudgetReservation(self.run, holder(self.job))
         most = [
-            budget.most_cost(self.judges[key_of(one).judge].at_batch_price(), one.prompt) for one in asked
+            budget.most_cost(self.judges[key_of(one).judge].at_batch_price(), one.prompt) for one in in_file
         ]
         with transaction.atomic():
             self._store(

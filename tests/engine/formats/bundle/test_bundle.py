@@ -12,18 +12,33 @@ from hypothesis import strategies as st
 
 from rubricweb.engine.errors import InvalidFile
 from rubricweb.engine.formats.bundle.archives import ArchiveLimits, read_zip
-from rubricweb.engine.formats.bundle.bundle import CONTENTS, Bundle, read_bundle, verify_bundle, write_bundle
+from rubricweb.engine.formats.bundle.bundle import (
+    CONTENTS,
+    Bundle,
+    BundledRows,
+    read_bundle,
+    verify_bundle,
+    write_bundle,
+)
 from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.verdict import Verdict
-from tests.engine.formats.strategies import ADJUDICATIONS, JUDGEMENTS, OTHER, PLAIN, RUBRIC, dataset_files
+from tests.engine.formats.strategies import (
+    ADJUDICATIONS,
+    JUDGEMENTS,
+    NOTES,
+    OTHER,
+    PLAIN,
+    RUBRIC,
+    dataset_files,
+)
 
 DATASET = DatasetFile("capitals", "Capital?", RUBRIC, None, (ItemRecord("a", "Paris."),))
 JUDGED = BundledJudgement("a", "binary", "ann", "human", Verdict.MET, reason="It is.")
 
 
 def written(**parts):
-    return b"".join(write_bundle(DATASET, **({"judgements": [JUDGED]} | parts)))
+    return b"".join(write_bundle(DATASET, **({"said": BundledRows([JUDGED])} | parts)))
 
 
 def zipped(files, **entry):
@@ -52,23 +67,24 @@ def places(data):
     dataset_files(),
     st.lists(JUDGEMENTS, max_size=3),
     st.lists(ADJUDICATIONS, max_size=2),
+    st.lists(NOTES, max_size=2),
     PLAIN,
     st.dictionaries(st.sampled_from(["rubricweb", "python"]), st.just("1.0")),
 )
 @settings(max_examples=40)
-def test_a_bundle_is_read_back_as_it_was_written(dataset, judgements, adjudications, agreement, versions):
-    data = b"".join(
-        write_bundle(
-            dataset,
-            rubrics=[OTHER],
-            judgements=judgements,
-            adjudications=adjudications,
-            agreement=agreement,
-            versions=versions,
-        )
-    )
+def test_a_bundle_is_read_back_as_it_was_written(
+    dataset, judgements, adjudications, notes, agreement, versions
+):
+    said = BundledRows(judgements, adjudications, notes)
+    data = b"".join(write_bundle(dataset, rubrics=[OTHER], said=said, agreement=agreement, versions=versions))
     assert read_bundle(data) == Bundle(
-        dataset, (OTHER,), tuple(judgements), tuple(adjudications), agreement, versions
+        dataset,
+        (OTHER,),
+        tuple(judgements),
+        tuple(adjudications),
+        agreement,
+        versions,
+        notes=tuple(notes),
     )
     assert verify_bundle(data) == ()
 
@@ -82,7 +98,7 @@ def test_the_same_content_is_the_same_archive():
 def test_anyone_can_check_the_sums_of_the_manifest():
     files = unzipped(written(versions={"rubricweb": "1"}))
     manifest = json.loads(files.pop("manifest.json"))
-    assert (manifest["format"], manifest["version"]) == ("rubricweb-bundle", 2)
+    assert (manifest["format"], manifest["version"]) == ("rubricweb-bundle", 3)
     assert manifest["versions"] == {"rubricweb": "1"}
     assert manifest["files"] == {
         name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
@@ -161,6 +177,12 @@ def resummed(**changed):
             b'{"item_id": "a", "criterion": "c", "oops": 1}',
             "adjudications.jsonl line 1: oops",
         ),
+        (
+            "judgements.jsonl",
+            b'{"item_id": "a", "criterion": "c", "rater": "r", "evidence": [{"text": "Paris"}]}',
+            "judgements.jsonl line 1: evidence[0]",
+        ),
+        ("notes.jsonl", b'{"item_id": "a", "note": "Odd."}', "notes.jsonl line 1: rater"),
         ("rubrics.json", b'[{"criteria": [{"requirement": ""}]}]', "rubrics.json[0].criteria[0].requirement"),
         ("rubrics.json", b"5", "rubrics.json"),
         ("dataset.json", b"[]", "dataset.json"),
@@ -226,4 +248,15 @@ def test_an_archive_that_lies_about_its_sizes_is_still_capped():
 
 def test_an_adjudication_keeps_its_answer():
     settled = BundledAdjudication("a", "choice", "ed", option="Very | so", reason="Agreed.")
-    assert read_bundle(written(adjudications=[settled])).adjudications == (settled,)
+    assert read_bundle(written(said=BundledRows([], [settled]))).adjudications == (settled,)
+
+
+@pytest.mark.parametrize(("version", "wanting"), [(2, []), (3, ["notes.jsonl"])])
+def test_archives_of_before_notes_are_read_without_them(version, wanting):
+    files = unzipped(written())
+    manifest = json.loads(files["manifest.json"]) | {"version": version}
+    del files["notes.jsonl"], manifest["files"]["notes.jsonl"]
+    archive = zipped(files | {"manifest.json": json.dumps(manifest).encode()})
+    assert places(archive) == wanting
+    if not wanting:
+        assert (read_bundle(archive).judgements, read_bundle(archive).notes) == ((JUDGED,), ())

@@ -58,7 +58,7 @@ def started(people: Cast, endpoint: JudgeEndpoint, **options: Any) -> Run:
         people.alice,
         dataset=options.pop("dataset", None) or factories.dataset(people.team, people.alice),
         rubric_version=factories.version(people.team, people.alice),
-        judge_id=f"endpoint-{endpoint.pk}",
+        judge_id="" if "panel" in options else f"endpoint-{endpoint.pk}",
         mode="batch",
         **options,
     )

@@ -118,6 +118,22 @@ def test_answers_from_earlier_are_not_put_into_the_file(people: Cast, endpoint, 
     assert Judgement.objects.filter(run=again, verdict="MET").count() == 9
 
 
+@pytest.mark.parametrize(("use_cache", "asked"), [(True, 3), (False, 30)])
+def test_of_equal_questions_in_a_file_one_is_asked_unless_each_is_to_be(
+    people: Cast, endpoint, script: Judge, clock, use_cache: bool, asked: int
+) -> None:
+    same = [{"id": f"i{n}", "submission": "Paris is the capital."} for n in range(10)]
+    dataset = factories.dataset(people.team, people.alice, items=same)
+    run = started(people, endpoint, dataset=dataset, use_cache=use_cache)
+    until_over(run, clock)
+    # Three criteria about ten answers that are alike.
+    assert (run.batches.get().requests, script.count) == (asked, asked)
+    session.grade(run.pk, now=clock)
+    run.refresh_from_db()
+    assert (run.state, script.count) == (RunState.FINISHED, asked)
+    assert Judgement.objects.filter(run=run, verdict="MET").count() == 30
+
+
 def test_a_budget_that_does_not_reach_pauses_the_run_before_anything_is_handed_in(
     people: Cast, endpoint, script, clock
 ) -> None:

@@ -115,14 +115,17 @@ def test_a_run_cancelled_after_its_batch_was_killed_on_the_way_out_holds_neither
 def test_nobody_asks_all_the_time_about_a_batch_killed_on_the_way_out_of_a_judge_that_is_gone(
     people: Cast, endpoint, clock
 ) -> None:
-    run = started(people, endpoint)
+    run = started(people, endpoint, budget_usd=5.0)
     schedule.advance(run.pk, now=clock, enqueue=WakeUps())
     BatchJob.objects.filter(run=run).update(provider_id="", state="", requests=0, checked_at=clock())
     endpoint.base_url = "http://10.0.0.1/v1"
     endpoint.save()
+    assert RunTally.objects.get(run=run).reserved_usd > 0
     clock.later(3600)
     schedule.advance(run.pk, now=clock, enqueue=WakeUps())
     run.refresh_from_db()
     assert run.state == RunState.FAILED
+    assert run_spending(run, now=clock()).held_usd == 0
+    assert deletions.refusal(run, now=clock()) == "", "nothing is in flight"
     clock.later(3600)
     assert schedule.due(clock()) == []

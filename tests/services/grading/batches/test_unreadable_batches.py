@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from rubricweb.models import Judgement, Run, RunEvent, RunState
+from rubricweb.models import Judgement, Run, RunEvent, RunState, RunTally
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.grading import session
 from rubricweb.services.grading.batches import schedule
@@ -35,7 +35,7 @@ def graded_by(people: Cast, url: str, *, sweeps: int = 4, api_key: str = "") -> 
     return run
 
 
-def handed_over(people: Cast, url: str, api_key: str = "") -> Run:
+def handed_over(people: Cast, url: str, api_key: str = "", **options: Any) -> Run:
     team = people.team
     endpoint = endpoints.add_endpoint(
         team, by=people.alice, name="desk", base_url=url, model="m", api_key=api_key, batches=True
@@ -43,10 +43,11 @@ def handed_over(people: Cast, url: str, api_key: str = "") -> Run:
     return factories.run(
         team,
         people.alice,
-        dataset=factories.dataset(team, people.alice),
+        dataset=options.pop("dataset", None) or factories.dataset(team, people.alice),
         rubric_version=factories.version(team, people.alice),
         judge_id=f"endpoint-{endpoint.pk}",
         mode="batch",
+        **options,
     )
 
 
@@ -140,6 +141,18 @@ def test_answers_that_cannot_be_read_are_fetched_again_and_then_errors_that_nobo
         assert "POST /v1/chat/completions" not in asked
         last = RunEvent.objects.filter(run=run, kind="batch").latest("pk")
         assert "9 could not be read" in last.message
+
+
+def test_of_equal_questions_whose_answer_is_lost_one_was_paid_for(people: Cast) -> None:
+    same = [{"id": f"i{n}", "submission": "Paris is the capital."} for n in range(10)]
+    dataset = factories.dataset(people.team, people.alice, items=same)
+    with desk(provider(NOTHING_READABLE["noise"])) as (url, _):
+        run = handed_over(people, url, dataset=dataset, use_cache=True)
+        sweep(run, range(ALL_TRIES))
+    failed = Judgement.objects.filter(run=run).values_list("error_kind", flat=True)
+    assert list(failed) == ["unreadable_batch"] * 30
+    # Three criteria of ten answers that are alike, by a judge without a price.
+    assert RunTally.objects.get(run=run).unpriced == 3
 
 
 def test_whoever_means_it_has_unreadable_answers_asked_one_by_one(people: Cast) -> None:

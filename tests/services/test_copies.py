@@ -1,0 +1,130 @@
+"""Copies of labelled items, in halves and in combined datasets, say who said what, when and how."""
+
+import json
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from rubricweb.engine.formats.bundle.bundle import read_bundle
+from rubricweb.models import Adjudication, Dataset, Judgement, Review, ReviewQueue, Revision, RubricVersion
+from rubricweb.selectors.exports.exports import labelled_queues
+from rubricweb.services import adjudications, exports
+from rubricweb.services.combinations import combinations, plans
+from rubricweb.services.combinations.matching import AskedPart
+from rubricweb.services.datasets import splits
+from rubricweb.services.reviews import queues, reviews, revisions
+from tests import factories
+from tests.factories import Cast
+
+KEYS = ("q0", "q1", "q2", "q3")
+LAST_YEAR = timedelta(days=365)
+
+
+@pytest.fixture
+def version(people: Cast) -> RubricVersion:
+    return factories.version(people.team, people.ed, criteria=factories.CRITERIA[:2])
+
+
+@pytest.fixture
+def original(people: Cast, version: RubricVersion) -> Dataset:
+    """A year ago ann answered the first criterion of every item here and noted one, and the second in a
+    file; one verdict of hers was changed after the reveal, and one decided by rae.
+    """
+    items = [{"id": key, "prompt": f"{key}?", "submission": f"{key}."} for key in KEYS]
+    dataset = factories.dataset(people.team, people.ed, items=items)
+    first, _ = version.criteria.order_by("position")
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=dataset,
+        rubric_version=version,
+        raters=[people.ann],
+        criteria=["capital"],
+    )
+    for item in dataset.items.order_by("position"):
+        review = queues.start_review(queue, item, people.ann)
+        reviews.save_verdict(review, first.pk, verdict="MET")
+        if item.key == "q1":
+            reviews.save_note(review, note="Odd.", flagged=True)
+        reviews.submit(review, now=timezone.now())
+        if item.key == "q2":
+            revisions.revise(review, first.pk, choice="change", verdict="UNMET", reason="Read again.")
+    queues.close_queue(queue, by=people.ed)
+    rows = [f"{key},concise,ann,UNMET" for key in KEYS]
+    data = "\n".join(["item_id,criterion,rater,verdict", *rows]).encode()
+    reviews.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
+    item = dataset.items.get(key="q3")
+    adjudications.adjudicate(
+        item, first, by=people.rae, verdict="UNMET", cause="human_wrong", reason="It is not."
+    )
+    then = timezone.now() - LAST_YEAR
+    Review.objects.update(started_at=then, submitted_at=then)
+    Judgement.objects.update(created_at=then)
+    Revision.objects.update(revised_at=then)
+    Adjudication.objects.update(decided_at=then)
+    return dataset
+
+
+def halves(people: Cast, dataset: Dataset) -> list[Dataset]:
+    made = splits.split_dataset(dataset, n_dev=2, by=people.ed)
+    return [made.dev, made.test]
+
+
+def combined(people: Cast, dataset: Dataset) -> list[Dataset]:
+    other = factories.dataset(
+        people.team, people.ed, items=[{"id": "x", "prompt": "x?", "submission": "x."}], name="other"
+    )
+    parts = (AskedPart(dataset, "a@1"), AskedPart(other, "a@2"))
+    request = plans.CombinationRequest(name="Both", parts=parts)
+    found = combinations.start(people.team, request, by=people.ed, enqueue=None)
+    found = combinations.work(found.pk, worker="w", now=timezone.now)
+    assert found.dataset is not None, found.message
+    return [found.dataset]
+
+
+def said(people: Cast, *datasets: Dataset) -> dict[str, Counter[tuple[object, ...]]]:
+    """What exports of these datasets say, of whichever item."""
+    found: dict[str, Counter[tuple[object, ...]]] = {}
+    for dataset in datasets:
+        several: list[ReviewQueue] = list(labelled_queues(dataset))
+        made = {
+            format: exports.export(
+                people.team,
+                viewer=people.bob,
+                what="verdicts",
+                format=format,
+                dataset=dataset,
+                queues=several,
+            ).chunks
+            for format in ("jsonl", "bundle")
+        }
+        rows = [json.loads(line) for line in "".join(map(str, made["jsonl"])).splitlines()]
+        bundle = read_bundle(b"".join(bytes(piece) for piece in made["bundle"]))  # type: ignore[arg-type]
+        told = ("rater", "criterion", "verdict", "final_verdict", "origin", "recorded_at")
+        both = {
+            "labels": [tuple(row[name] for name in told) for row in rows],
+            "decided": [(one.adjudicator, one.verdict, one.recorded_at) for one in bundle.adjudications],
+            "notes": [(one.rater, one.note, one.flagged, one.recorded_at) for one in bundle.notes],
+            "behind": [
+                (label["rater"], label["verdict"], label["origin"])
+                for item in bundle.dataset.items
+                for one in item.ground_truth_provenance or ()
+                for label in (one.labels if one else ())
+            ],
+        }
+        for name, several_rows in both.items():
+            found.setdefault(name, Counter()).update(several_rows)
+    return found
+
+
+@pytest.mark.parametrize("copied", [halves, combined])
+def test_copies_say_the_same_as_the_original(people: Cast, original: Dataset, copied) -> None:
+    before = said(people, original)
+    # Four items by two criteria.
+    assert before["labels"].total() == 8
+    assert (before["decided"].total(), before["notes"].total()) == (1, 1)
+    assert said(people, *copied(people, original)) == before
+    [queue] = labelled_queues(original).filter(imported=False)
+    assert {row.revised_at for row in Revision.objects.all()} == {queue.reviews.all()[0].submitted_at}
