@@ -321,15 +321,15 @@ def remarks(queue: ReviewQueue, viewer: User) -> list[Review]:
     Other people's on items the viewer is still to review blind are left out: a note may tell a verdict. So
     are their own of other queues where they are to label the item again without seeing what they said.
     """
-    said = Review.objects.filter(queue=queue).filter(Q(flagged=True) | ~Q(note=""))
+    remarked = Q(flagged=True) | ~Q(note="") | Q(state=ReviewState.SKIPPED)
+    said = Review.objects.filter(remarked, queue=queue)
     visible = shown(viewer, queue.team, queue.dataset_id)
     if visible:  # empty, it would leave the viewer's own only
         again = hidden_items(viewer, queue.team, besides=queue, own=True)
         said = said.filter(Q(rater__user=viewer) & ~Q(item__in=again) | visible)
     rows = said.select_related("item", "rater").order_by("-pk")
-    return list(
-        rows.defer("item__submission", "item__thinking", "item__prompt", "item__reference")[:REMARKS_MAX]
-    )
+    bodies = ("item__submission", "item__thinking", "item__prompt", "item__reference")
+    return list(rows.defer(*bodies)[:REMARKS_MAX])
 
 
 def reviewers(team: Team) -> QuerySet[User]:

@@ -21,7 +21,7 @@ WORDS = {
     "jsonl": "One JSON object per line, for scripts.",
     "yaml": "Items, rubric and ground truth in one YAML file; opens here again.",
     "parquet": "Items and ground truth in columns, for data frames; opens here again.",
-    "bundle": "Rubric, items, verdicts, notes, decisions and agreement in one archive with a sum for every file; "
+    "bundle": "Rubric, items, verdicts, notes, decisions and agreement in one archive, with a sum for each; "
     "Python reads it back exactly with read_bundle; the import page does not open it.",
     "autorubric": "Items, rubric and ground truth in one JSON file; opens in autorubric and here again.",
 }
