@@ -101,7 +101,7 @@ def said(people: Cast, *datasets: Dataset) -> dict[str, Counter[tuple[object, ..
             for format in ("jsonl", "bundle")
         }
         rows = [json.loads(line) for line in "".join(map(str, made["jsonl"])).splitlines()]
-        bundle = read_bundle(b"".join(bytes(piece) for piece in made["bundle"]))  # type: ignore[arg-type]
+        bundle = read_bundle(b"".join(piece for piece in made["bundle"] if isinstance(piece, bytes)))
         told = ("rater", "criterion", "verdict", "final_verdict", "origin", "recorded_at")
         both = {
             "labels": [tuple(row[name] for name in told) for row in rows],

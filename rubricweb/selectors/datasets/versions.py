@@ -122,7 +122,7 @@ def file_keys(dataset: Dataset) -> dict[int, str]:
     same = Item.objects.filter(dataset=dataset, key__in=retired.values("key")).order_by()
     several = same.values("key").annotate(n=Count("pk")).filter(n__gt=1).values("key")
     rows = retired.filter(key__in=several).values_list("pk", "key", "retired_in")
-    return {pk: _told_apart(key, f"until version {retired_in - 1}") for pk, key, retired_in in rows}
+    return {pk: _disambiguated(key, f"until version {retired_in - 1}") for pk, key, retired_in in rows}
 
 
 def case_of_item(item: Item) -> str:
@@ -137,11 +137,11 @@ def case_of_item(item: Item) -> str:
     if item.retired_in != NOT_RETIRED:
         past.append(f"until version {item.retired_in - 1}")
     if past:
-        return _told_apart(item.case.key, ", ".join(past))
+        return _disambiguated(item.case.key, ", ".join(past))
     return "" if item.case.key == item.key and not str(item.system_version) else item.case.key
 
 
-def _told_apart(key: str, past: str) -> str:
+def _disambiguated(key: str, past: str) -> str:
     """`r1 (until version 2)`, the key shortened where it would be longer than an id in files may be."""
     if len(key) + len(past) + 3 > MAX_ID:
         digest = hashlib.sha256(key.encode()).hexdigest()[:16]

@@ -27,6 +27,16 @@ def hold(job: BatchJob, rows: Sequence[int], now: datetime) -> None:
     RunItem.objects.filter(pk__in=rows).update(leased_by=holder(job), leased_until=now + BATCH_HELD_FOR)
 
 
+@transaction.atomic
+def lay_by(run: Run, job: BatchJob) -> None:
+    """Nothing was handed in, and nothing is until the run is resumed: its items are nobody's work, no money
+    is set aside for it.
+    """
+    RunItem.objects.filter(run=run, leased_by=holder(job), graded_at=None).update(leased_until=None)
+    RunTally.objects.filter(run=run, worker=holder(job)).update(reserved_usd=0.0)
+    BatchJob.objects.filter(pk=job.pk).update(requests=0, checked_at=None)
+
+
 def give_back(run: Run, job: BatchJob, now: datetime) -> None:
     """Ends a batch: its items are free, and nothing is reserved for it any more."""
     held = RunItem.objects.filter(run=run, leased_by=holder(job), graded_at=None)

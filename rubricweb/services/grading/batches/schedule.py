@@ -14,9 +14,9 @@ from django.db import transaction
 from django.db.models import Q
 
 from rubricweb.errors import Refusal
-from rubricweb.models import BatchJob, JudgeEndpoint, Run, RunItem, RunMode, RunState, RunTally
+from rubricweb.models import BatchJob, JudgeEndpoint, Run, RunItem, RunMode, RunState
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.grading.batches.holding import give_back, holder, set_aside
+from rubricweb.services.grading.batches.holding import give_back, lay_by, set_aside
 from rubricweb.services.grading.batches.questions import MOST_QUESTIONS
 from rubricweb.services.grading.batches.step import LOOK_AGAIN, BatchStep
 from rubricweb.services.runs import control, panels
@@ -104,15 +104,5 @@ def _leave_alone(run: Run, now: datetime) -> None:
             note(run.pk, "batch", "The endpoint was removed; answers it may have cannot be fetched any more.")
         elif job.requests:
             BatchJob.objects.filter(pk=job.pk).update(checked_at=now)
-        elif _taken(job, now):
-            _lay_by(run, job)
-
-
-@transaction.atomic
-def _lay_by(run: Run, job: BatchJob) -> None:
-    """A step was killed before the batch was handed in: what it held and had set aside is given back, and
-    nobody looks after it until the run is resumed.
-    """
-    RunItem.objects.filter(run=run, leased_by=holder(job), graded_at=None).update(leased_until=None)
-    RunTally.objects.filter(run=run, worker=holder(job)).update(reserved_usd=0.0)
-    BatchJob.objects.filter(pk=job.pk).update(checked_at=None)
+        elif _taken(job, now):  # a step was killed before it was handed in
+            lay_by(run, job)

@@ -21,7 +21,7 @@ from rubricweb.services.endpoints import memory
 from rubricweb.services.grading import reply_cache
 from rubricweb.services.grading.asking import strategy_of
 from rubricweb.services.grading.asking.open_items import OpenItem, key_of
-from rubricweb.services.grading.batches.holding import give_back, hold, holder, set_aside
+from rubricweb.services.grading.batches.holding import give_back, hold, holder, lay_by, set_aside
 from rubricweb.services.grading.batches.questions import BatchQuestions, OutOfBudget
 from rubricweb.services.grading.writer import Batch, Writer
 from rubricweb.services.runs import control
@@ -69,7 +69,7 @@ class BatchStep:
         except BatchError as error:
             self._failed(error)
         except OutOfBudget as error:
-            self._lay_by()
+            lay_by(self.run, self.job)
             control.pause_for_money(self.run, now=self.now(), why=str(error))
 
     def _submit(self) -> None:
@@ -86,7 +86,7 @@ class BatchStep:
     def _opened(self, mark: str) -> BatchState | None:
         """A new batch of what is left to ask; None where nothing is, or while the run is stopped."""
         if not self._is_running():
-            self._lay_by()
+            lay_by(self.run, self.job)
             return None
         lines = self.questions.lines(self.now())
         if not lines:
@@ -94,7 +94,7 @@ class BatchStep:
             return None
         # Putting many prompts together takes its time, and who stopped the run meanwhile is not to pay.
         if not self._is_running():
-            self._lay_by()
+            lay_by(self.run, self.job)
             return None
         rows = list(self.questions.held().values_list("pk", flat=True))
         with transaction.atomic():
@@ -107,13 +107,6 @@ class BatchStep:
 
     def _is_running(self) -> bool:
         return Run.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists()
-
-    def _lay_by(self) -> None:
-        """Nothing was handed in, and nothing is until the run is resumed: its items are nobody's work."""
-        with transaction.atomic():
-            self.questions.held().update(leased_until=None)
-            self._reserve_nothing()
-            BatchJob.objects.filter(pk=self.job.pk).update(requests=0, checked_at=None)
 
     def _reserve_nothing(self) -> None:
         RunTally.objects.filter(run=self.run, worker=holder(self.job)).update(reserved_usd=0.0)
