@@ -237,6 +237,7 @@ def test_a_submit_from_an_older_tab_asks_which_answer_is_meant(
     page, newer = two_tabs
     change_capital(newer)
     wait_for(lambda: of_capital(review) == ("UNMET", "It names Lyon."))
+    expect(newer.locator(".save-state")).to_have_text("Saved")  # till then it sends what waits in any tab
     page.evaluate("document.getElementById('review-form').dataset.reveals = ''")  # it stays until it is sent
     page.keyboard.press("Control+Enter")
     expect(page.locator("#review-problem")).to_contain_text("Here: MET. Stored: UNMET (It names Lyon.).")

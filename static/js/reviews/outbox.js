@@ -108,10 +108,29 @@ export class Outbox {
    * @param {{ url: string | null, fields: ReviewFields, item?: string, page?: string }} change
    */
   keep(key, name, change) {
-    const at = `${Date.now()}.${String(this.#counter++ % 1000).padStart(3, "0")}`;
     this.edit(key, (entries) => {
-      entries[name] = { ...change, at };
+      entries[name] = { ...change, at: this.#newTime() };
     });
+  }
+
+  /**
+   * Sends a refused change once more. Another tab may have sent it as well: what it hears now counts no more.
+   * @param {string} key
+   * @param {string} name
+   * @param {(entry: ReviewEntry) => void} change
+   */
+  again(key, name, change) {
+    this.edit(key, (entries) => {
+      if (!entries[name]) return;
+      delete entries[name].refused;
+      entries[name].at = this.#newTime();
+      change(entries[name]);
+    });
+    this.flush();
+  }
+
+  #newTime() {
+    return `${Date.now()}.${String(this.#counter++ % 1000).padStart(3, "0")}`;
   }
 
   /**

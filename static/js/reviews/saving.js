@@ -97,13 +97,8 @@ const link = (text, act) => {
 };
 /** @type {(name: string, change?: (entry: ReviewEntry) => void) => void} */
 const sendAgain = (name, change = () => {}) => {
-  outbox.edit(ownKey(), (entries) => {
-    if (!entries[name]) return;
-    delete entries[name].refused;
-    change(entries[name]);
-  });
   clearProblem();
-  outbox.flush();
+  outbox.again(ownKey(), name, change);
 };
 
 /** @type {(answer: ReviewFields | StoredAnswer) => string} */

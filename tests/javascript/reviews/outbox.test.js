@@ -211,6 +211,32 @@ test("an answer of another tab is not dropped when an older one of this tab arri
   ]);
 });
 
+test("once a refused answer is sent again, what another tab hears of it before counts no more", async () => {
+  const [one, other] = [openTab(), openTab()];
+  const taken = reply(409, { message: "Taken." });
+  answer(one.outbox, 1, "MET");
+  let late = (_answer) => {};
+  server.answer = () =>
+    new Promise((resolve) => {
+      late = resolve;
+    });
+  const heard = other.outbox.flush();
+  server.answer = () => taken;
+  await one.outbox.flush();
+
+  mock.timers.tick(1);
+  server.answer = offline;
+  one.outbox.again(REVIEW, "criterion:1", (entry) => {
+    entry.fields.verdict = "UNMET";
+  });
+  await one.outbox.flush();
+  late(taken);
+  await heard;
+
+  const waiting = one.outbox.waiting(REVIEW).map(([name, entry]) => [name, entry.fields.verdict]);
+  assert.deepEqual(waiting, [["criterion:1", "UNMET"]]);
+});
+
 test("a submit goes after all that waits, also what waits from another tab, and leaves nothing behind", async () => {
   const [one, other] = [openTab(), openTab()];
   answer(other.outbox, 1, "UNMET");
