@@ -3,9 +3,12 @@
 `docs/settings.md` explains each variable (a test keeps the two in step).
 """
 
+import json
 import os
+import re
 import secrets
 from pathlib import Path
+from typing import Any
 
 import environ
 from csp.constants import NONE, SELF
@@ -15,7 +18,26 @@ from rubricweb import folders
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.rate_limit.knobs import Knobs
 
-env = environ.Env()
+_WORDS = {int: "a whole number", float: "a number", json.loads: "JSON"}
+
+
+class _Environment(environ.Env):  # type: ignore[misc]  # it has no types
+    """One that names the variable it cannot read."""
+
+    def get_value(self, var: str, cast: Any = None, **options: Any) -> Any:
+        try:
+            return super().get_value(var, cast=cast, **options)
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{var} must be {_WORDS.get(cast, 'readable')}: {error}.") from error
+
+    def count(self, var: str, *, default: int, least: int = 0) -> int:
+        value: int = self.int(var, default=default)
+        if value < least:
+            raise ImproperlyConfigured(f"{var} is {value}; it must be at least {least}.")
+        return value
+
+
+env = _Environment()
 if folders.settings_file().exists():
     env.read_env(folders.settings_file())
 
@@ -91,6 +113,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "rubricweb.web.http.SignedInByDefault",
+    "rubricweb.web.whose_page.NobodySendsForAnother",
     "django_htmx.middleware.HtmxMiddleware",
     "rubricweb.web.http.MarkdownIsBudgeted",
     "rubricweb.web.errors.RefusalsBecomePages",
@@ -129,7 +152,7 @@ if _database["ENGINE"].endswith("sqlite3"):
         init_command="PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000;",
     )
 elif _database["ENGINE"].endswith("postgresql"):
-    _database["CONN_MAX_AGE"] = env.int("DATABASE_CONN_MAX_AGE", default=60)
+    _database["CONN_MAX_AGE"] = env.count("DATABASE_CONN_MAX_AGE", default=60)
     _database["CONN_HEALTH_CHECKS"] = True
     # Compiling a query takes PostgreSQL longer than any of ours runs (1.7 s against 49 ms).
     _options = _database.setdefault("OPTIONS", {})
@@ -142,9 +165,7 @@ else:
 # Throttles count in the database, which all processes share; a cache of its own would count per process.
 CACHES = {"default": {"BACKEND": "rubricweb.services.shared.shared_cache.SharedCache"}}
 # How often a token may be used in a minute; 0 is as often as it likes.
-API_REQUESTS_PER_MINUTE = env.int("API_REQUESTS_PER_MINUTE", default=1200)
-if API_REQUESTS_PER_MINUTE < 0:
-    raise ImproperlyConfigured("API_REQUESTS_PER_MINUTE must be 0 (no limit) or more.")
+API_REQUESTS_PER_MINUTE = env.count("API_REQUESTS_PER_MINUTE", default=1200)
 
 # ── Background work ──────────────────────────────────────────────────────────────────────────────
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://")
@@ -155,17 +176,12 @@ REDIS_URL = env.str("REDIS_URL", default=CELERY_BROKER_URL if _broker_is_redis e
 if REDIS_URL and not REDIS_URL.startswith(("redis://", "rediss://", "unix://")):
     raise ImproperlyConfigured("REDIS_URL must start with redis://, rediss:// or unix://.")
 # How many items a process claims at first, and how long a claim lives without a heartbeat.
-GRADING_CHUNK_ITEMS = env.int("GRADING_CHUNK_ITEMS", default=16)
-GRADING_LEASE_SECONDS = env.int("GRADING_LEASE_SECONDS", default=45)
+GRADING_CHUNK_ITEMS = env.count("GRADING_CHUNK_ITEMS", default=16, least=1)
+GRADING_LEASE_SECONDS = env.count("GRADING_LEASE_SECONDS", default=45, least=3)
 # How long a worker process grades before it lets other tasks have a turn.
-GRADING_SESSION_SECONDS = env.int("GRADING_SESSION_SECONDS", default=60)
-SWEEP_SECONDS = env.int("SWEEP_SECONDS", default=10)
-WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=2)
-if GRADING_CHUNK_ITEMS < 1 or GRADING_LEASE_SECONDS < 3 or SWEEP_SECONDS < 1 or WORKER_PROCESSES < 1:
-    raise ImproperlyConfigured(
-        "GRADING_CHUNK_ITEMS, SWEEP_SECONDS and WORKER_PROCESSES must be at least 1, "
-        "GRADING_LEASE_SECONDS at least 3."
-    )
+GRADING_SESSION_SECONDS = env.count("GRADING_SESSION_SECONDS", default=60, least=1)
+SWEEP_SECONDS = env.count("SWEEP_SECONDS", default=10, least=1)
+WORKER_PROCESSES = env.count("WORKER_PROCESSES", default=2, least=1)
 
 # ── Judges ───────────────────────────────────────────────────────────────────────────────────────
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
@@ -183,6 +199,17 @@ if not isinstance(OPENAI_EXTRA_HEADERS, dict) or not all(
     isinstance(value, str) for value in OPENAI_EXTRA_HEADERS.values()
 ):
     raise ImproperlyConfigured('OPENAI_EXTRA_HEADERS must be a JSON object of texts, {"X-Team": "blue"}.')
+JUDGE_CONCURRENCY = env.int("JUDGE_CONCURRENCY", default=16)
+JUDGE_TIMEOUT_SECONDS = env.float("JUDGE_TIMEOUT_SECONDS", default=60.0)
+JUDGE_MAX_ATTEMPTS = env.int("JUDGE_MAX_ATTEMPTS", default=5)
+_OF_EVERY_JUDGE = ("concurrency", "timeout_seconds", "max_attempts")
+
+
+def _setting_of(field: "re.Match[str]") -> str:
+    """What a field of `JudgeConfig` is set by."""
+    return f"{'JUDGE' if field[1] in _OF_EVERY_JUDGE else 'OPENAI'}_{field[1].upper()}"
+
+
 try:
     JudgeConfig(
         name=OPENAI_MODEL,
@@ -194,11 +221,13 @@ try:
         requests_per_minute=OPENAI_REQUESTS_PER_MINUTE,
         tokens_per_minute=OPENAI_TOKENS_PER_MINUTE,
         extra_headers=tuple(OPENAI_EXTRA_HEADERS.items()),
+        concurrency=JUDGE_CONCURRENCY,
+        timeout_seconds=JUDGE_TIMEOUT_SECONDS,
+        max_attempts=JUDGE_MAX_ATTEMPTS,
     )
 except ValueError as error:
-    raise ImproperlyConfigured(f"The judge that OPENAI_… settings describe cannot be: {error}") from error
+    raise ImproperlyConfigured(re.sub(r"JudgeConfig\.(\w+)", _setting_of, str(error))) from error
 OFFLINE_JUDGE_URL = env.str("OFFLINE_JUDGE_URL", default="")
-JUDGE_CONCURRENCY = env.int("JUDGE_CONCURRENCY", default=16)
 # How fast endpoints are asked, {"start": 16}: see docs/rate-limits.md.
 _knobs = env.json("RATE_LIMITS", default={})
 try:
@@ -207,17 +236,16 @@ except (ValueError, TypeError) as error:
     raise ImproperlyConfigured(
         f'RATE_LIMITS must be a JSON object such as {{"start": 16}}: {error}.'
     ) from error
-JUDGE_TIMEOUT_SECONDS = env.float("JUDGE_TIMEOUT_SECONDS", default=60.0)
-JUDGE_MAX_ATTEMPTS = env.int("JUDGE_MAX_ATTEMPTS", default=5)
 # Owners may add endpoints on private addresses only when the operator says so.
 JUDGE_ALLOW_PRIVATE_HOSTS = env.bool("JUDGE_ALLOW_PRIVATE_HOSTS", default=LOCAL)
 
 # ── Sizes ────────────────────────────────────────────────────────────────────────────────────────
-UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=50 * 1024 * 1024)
+UPLOAD_MAX_BYTES = env.count("UPLOAD_MAX_BYTES", default=50 * 1024 * 1024, least=1)
 # Files of items, which are read a part at a time: no process holds them in memory.
-IMPORT_MAX_BYTES = env.int("IMPORT_MAX_BYTES", default=500 * 1024 * 1024)
+IMPORT_MAX_BYTES = env.count("IMPORT_MAX_BYTES", default=500 * 1024 * 1024, least=1)
 DATA_UPLOAD_MAX_MEMORY_SIZE = UPLOAD_MAX_BYTES
-DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+# The editor sends 14 for a criterion and 3 for an option: enough for 1,000 criteria of 25 options each.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 100_000
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
 
 # ── People ───────────────────────────────────────────────────────────────────────────────────────
@@ -268,14 +296,12 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", default=False)
-SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
+SECURE_HSTS_SECONDS = env.count("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
 SECURE_REFERRER_POLICY = "same-origin"
 if env.bool("TRUST_X_FORWARDED_PROTO", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 # allauth takes the client's address from X-Forwarded-For, so many places from its end; 0 never reads it.
-ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", default=0)
-if ALLAUTH_TRUSTED_PROXY_COUNT < 0:
-    raise ImproperlyConfigured("TRUSTED_PROXY_COUNT must be 0 (no proxy) or more.")
+ALLAUTH_TRUSTED_PROXY_COUNT = env.count("TRUSTED_PROXY_COUNT", default=0)
 CSRF_FAILURE_VIEW = "rubricweb.web.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
@@ -314,6 +340,8 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
+if LOG_LEVEL not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
+    raise ImproperlyConfigured(f"LOG_LEVEL is {LOG_LEVEL}; it must be DEBUG, INFO, WARNING or ERROR.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

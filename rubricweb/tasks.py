@@ -107,7 +107,8 @@ def tidy() -> None:
     idempotency.forget_keys(now)
     shared_cache.forget_expired(now)
     uploads.forget_old(now=now)
-    retention.prune_all(now=now)
+    if retention.prune_all(now=now) >= retention.AT_MOST:
+        notify_tidying()
 
 
 @shared_task

@@ -35,7 +35,8 @@ class Fault:
     allowed: str
 
     def __post_init__(self) -> None:
-        # Half a surrogate pair is a common fault of its own; a refusal must still be fit for any page or log.
+        # NUL and half a surrogate pair are common faults of their own; a refusal must still be fit for any
+        # page, log or database.
         for name in ("place", "found", "allowed"):
             object.__setattr__(self, name, encodable(getattr(self, name)))
 
@@ -157,8 +158,10 @@ def shown(value: object) -> str:
 
 
 def encodable(text: str) -> str:
-    """The text with halves of surrogate pairs written out, so that it can be encoded: ``\\ud800``."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    """The text with NUL and halves of surrogate pairs written out, so that it can be encoded and stored:
+    ``\\u0000``, ``\\ud800``.
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\u0000")
 
 
 def shortened(text: str, limit: int = 60) -> str:

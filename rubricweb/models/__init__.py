@@ -25,7 +25,15 @@ from rubricweb.models.datasets import (
     System,
     SystemVersion,
 )
-from rubricweb.models.journal import ACCEPTED, PRUNED, Deletion, DeletionState, HalfLook, JournalEntry
+from rubricweb.models.journal import (
+    ACCEPTED,
+    PRUNED,
+    TESTED,
+    Deletion,
+    DeletionState,
+    HalfLook,
+    JournalEntry,
+)
 from rubricweb.models.judgements import Judgement, Vote, in_reviews
 from rubricweb.models.processes import CacheEntry, IdempotencyKey, KeptFile, KeptFilePart, Worker
 from rubricweb.models.queues import (
@@ -102,6 +110,7 @@ __all__ = [
     "NOT_RETIRED",
     "NO_JUDGE",
     "PRUNED",
+    "TESTED",
     "UNENDED",
     "Adjudication",
     "ApiToken",

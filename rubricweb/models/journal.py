@@ -10,6 +10,8 @@ from rubricweb.models.teams import Team
 ACCEPTED = "accepted what all said in"
 PRUNED = "pruned"
 """The journal's verb where what was said in calls was cleared; its detail says `before` which moment."""
+TESTED = "tested"
+"""The journal's verb where a judge was asked one question to see whether it answers."""
 
 
 class JournalEntry(models.Model):
@@ -30,8 +32,12 @@ class JournalEntry(models.Model):
     class Meta:
         ordering = ["-id"]
         verbose_name_plural = "journal entries"
-        # The journal page: newest first within a team.
-        indexes = [models.Index(fields=["team", "-id"], name="journal_of_team")]
+        indexes = [
+            # The journal page: newest first within a team.
+            models.Index(fields=["team", "-id"], name="journal_of_team"),
+            # When calls were pruned, and how often judges were tested: few lines among very many.
+            models.Index(fields=["team", "verb", "-id"], name="journal_of_verb"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.verb} {self.target_kind} {self.target_label}"

@@ -185,6 +185,12 @@ class ReviewQueue(Archivable):
         """Whether it was opened to probe labels under other words: each item is for one rater."""
         return self.label_decision is not None and self.label_decision.kind == LabelDecisionKind.PROBE
 
+    def people_missing(self) -> int:
+        """How many people more an item is for than the queue has; 0 once it is closed. One query."""
+        if self.state == QueueState.CLOSED:
+            return 0
+        return max(0, self.raters_per_item - self.raters.count())
+
     def criteria_asked(self, own_version_id: int | None = None) -> models.QuerySet[Criterion]:
         """The criteria of an item in this queue, of its own rubric where it brings one. One query.
 

@@ -1,6 +1,6 @@
 """Whose verdicts a person may not see yet: the one place that knows, asked by everything that shows some."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -327,18 +327,22 @@ def require_nothing_hidden(viewer: User, team: Team, dataset_id: int) -> None:
         )
 
 
-def require_queue_visible(queue: ReviewQueue, viewer: User) -> None:
-    """Refuses the figures of a queue with an item this person is still to review blind, here or elsewhere."""
-    if queue.dataset_id not in hidden_datasets(viewer, queue.team):
+def require_queues_visible(queues: Sequence[ReviewQueue], viewer: User) -> None:
+    """Refuses the figures of queues over one dataset with an item this person is still to review blind, in
+    one of them or elsewhere.
+    """
+    team, dataset_id = queues[0].team, queues[0].dataset_id
+    if dataset_id not in hidden_datasets(viewer, team):
         return
-    here = Q(Exists(QueueItem.objects.filter(queue=queue, item=OuterRef("pk")))) | Q(
-        Exists(Review.objects.filter(queue=queue, item=OuterRef("pk")))
+    here = Q(Exists(QueueItem.objects.filter(queue__in=queues, item=OuterRef("pk")))) | Q(
+        Exists(Review.objects.filter(queue__in=queues, item=OuterRef("pk")))
     )
-    hidden = hidden_items(viewer, queue.team).values("pk")
-    left = Item.objects.filter(here, pk__in=hidden, dataset=queue.dataset_id).count()
+    hidden = hidden_items(viewer, team).values("pk")
+    left = Item.objects.filter(here, pk__in=hidden, dataset=dataset_id).count()
     if left:
+        named = queues[0].name if len(queues) == 1 else "these files"
         raise Withheld(
-            f"You are still to review {counted(left, 'item')} of {queue} blind. How far its "
+            f"You are still to review {counted(left, 'item')} of {named} blind. How far the "
             "raters agree would tell what they said: it appears once you have submitted your reviews, or "
             "when the queue is closed."
         )

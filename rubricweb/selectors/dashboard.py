@@ -60,6 +60,15 @@ class PassRate:
     missing: int = 0
     bounds: tuple[float, float] | None = None
 
+    @property
+    def is_share(self) -> bool:
+        return self.criterion.kind == "binary"
+
+    @property
+    def has_bar(self) -> bool:
+        """Whether its values end at 1: a check of weight 0 may be any number."""
+        return self.criterion.kind != "check" or self.criterion.weight != 0
+
 
 @dataclass(frozen=True)
 class Steps:
@@ -137,6 +146,10 @@ def dashboard(
         submissions=Sum("summary__scored", filter=~withheld.condition),
     )
     agreement = _agreement(team, viewer, followed)
+    narrowed = dataset_id is not None or rubric_id is not None or len(series) < len(choices)
+    drawn = wanted
+    if len(series) < len(choices):
+        drawn = wanted.filter(pk__in=[point.run_id for _, point in in_time(series)])
     by_id = {run.pk: run for run in finished}
     newest = by_id[chosen.newest.run_id] if chosen and chosen.newest else None
     rated = agreement.run if agreement else newest
@@ -145,7 +158,9 @@ def dashboard(
         choices=choices,
         chosen=chosen,
         agreement=agreement,
-        unavailable=agreement.unavailable if agreement else nothing_over_labels(wanted, team, dataset_id),
+        unavailable=agreement.unavailable
+        if agreement
+        else nothing_over_labels(drawn, team, narrowed=narrowed),
         rated=rated,
         pass_rates=_pass_rates(rated, viewer, agreement.rates if agreement else {}) if rated else (),
         groups=groups_shown(rated, viewer=viewer) if rated else (),
@@ -189,7 +204,9 @@ def _filtered(team: Team, dataset_id: int | None, rubric_id: int | None) -> Quer
         runs = runs.filter(unarchived("dataset__"))
     else:
         runs = runs.filter(dataset_id=dataset_id)
-    if rubric_id is not None:
+    if rubric_id is None:
+        runs = runs.filter(unarchived("rubric_version__rubric__"))
+    else:
         runs = runs.filter(rubric_version__rubric_id=rubric_id)
     return runs
 

@@ -250,9 +250,12 @@ def refusal(row: Deletable, *, now: datetime) -> str:
     if queue := open_queues.first():
         return f"The review queue {queue} is {queue.state}: close it first."
     under_way = (ImportState.WAITING, ImportState.RUNNING, ImportState.ASKS)
-    imports = DatasetImport.objects.filter(dataset__in=found.datasets, state__in=under_way).order_by("pk")
+    # Of a team also those of new datasets, which are made when all of the file is read.
+    into = Q(team=row.pk) if isinstance(row, Team) else Q(dataset__in=found.datasets)
+    imports = DatasetImport.objects.filter(into, state__in=under_way).order_by("pk")
     if found_import := imports.first():
-        return f"The import of {found_import} into {found_import.dataset} has not ended: cancel it, or wait."
+        dataset = f" into {found_import.dataset}" if found_import.dataset else ""
+        return f"The import of {found_import}{dataset} has not ended: cancel it, or wait."
     copying = Combination.objects.filter(
         parts__dataset__in=found.datasets, state__in=(CombinationState.WAITING, CombinationState.RUNNING)
     )

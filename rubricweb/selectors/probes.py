@@ -29,7 +29,7 @@ from rubricweb.selectors.rubrics.label_changes import (
     LabelChange,
     LabelChanges,
     changes_in_version,
-    probe_evidence,
+    withhold_evidence,
 )
 from rubricweb.selectors.rubrics.label_queues import LabelQueue, Pair, Probe, ProbeAnswers, label_queues
 from rubricweb.selectors.shared.cases import repeated_cases
@@ -96,7 +96,7 @@ DECISIONS_SHOWN = 50
 
 @dataclass(frozen=True)
 class DecisionRow:
-    """A decision about labels with the queues that were opened for it.
+    """A decision about labels, of its evidence what the viewer may know, with the queues opened for it.
 
     `probe` is what a probe has found: so far while it is the current decision, else when it was decided. None
     without one, and where what was found then would tell the viewer what they are still to label blind.
@@ -121,6 +121,7 @@ def label_decisions(rubric: Rubric, *, viewer: User) -> list[DecisionRow]:
     """The newest decisions about labels of all versions, replaced ones too."""
     found = LabelDecision.objects.filter(version__rubric=rubric)
     rows = list(found.select_related("version__rubric__team", "criterion", "decided_by")[:DECISIONS_SHOWN])
+    withhold_evidence(rows, rubric, viewer=viewer)
     current: dict[int, LabelChange] = {}
     for version in {row.version_id: row.version for row in rows if row.superseded_at is None}.values():
         changes = label_changes(version, viewer=viewer).changes
@@ -128,7 +129,7 @@ def label_decisions(rubric: Rubric, *, viewer: User) -> list[DecisionRow]:
     opened = label_queues(Q(label_decision__in=rows))
     decided = []
     for row in rows:
-        change, stored = current.get(row.pk), probe_evidence(row, viewer=viewer)
+        change, stored = current.get(row.pk), row.evidence.get("probe")
         queues = change.queues if change is not None else tuple(opened.get(row.pk, ()))
         then = Probe.from_evidence(stored) if stored is not None else None
         live = change.probe if change is not None else None

@@ -8,7 +8,7 @@ NOTE_MAX = 200
 
 def hold(dataset: Dataset) -> None:
     """Until the caller's transaction ends nobody else changes the items, or plans a run or queue of them.
-    The dataset is in its newest version, and archived or not, as it is now.
+    The dataset is in its newest version, archived or not, and has its columns, as it is now.
 
     Raises NotFound for a dataset that was deleted since it was read.
     """
@@ -16,7 +16,7 @@ def hold(dataset: Dataset) -> None:
     held = there.select_for_update(of=("self",), no_key=True).first()
     if held is None:
         raise NotFound("dataset")
-    dataset.version, dataset.archived_at = held.version, held.archived_at
+    dataset.version, dataset.archived_at, dataset.columns = held.version, held.archived_at, held.columns
 
 
 def next_version(dataset: Dataset) -> int:

@@ -185,7 +185,8 @@ def left_out_as_data(left_out: Iterable[LeftOut]) -> list[dict[str, Any]]:
 def _label_as_data(label: LabelRecord) -> dict[str, Any]:
     said = asdict(label)
     del said["line"]
-    return said | {"verdict": str(label.verdict)}
+    final = label.final_verdict
+    return said | {"verdict": str(label.verdict), "final_verdict": None if final is None else str(final)}
 
 
 @transaction.atomic

@@ -26,7 +26,7 @@ from rubricweb.selectors.probes import earlier_labels, label_changes, later_labe
 from rubricweb.selectors.reviews import queue_sources
 from rubricweb.selectors.reviews.queue_sources import SAMPLE, SEEDS, Source, new_seed
 from rubricweb.selectors.reviews.queues import reviewers
-from rubricweb.selectors.rubrics.label_changes import LabelChange
+from rubricweb.selectors.rubrics.label_changes import LabelChange, changes_in_version
 from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import label_decisions, rubrics
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, require_change, rubric_of
@@ -79,8 +79,10 @@ def publish(
     Where one cannot be opened, nothing is published.
     """
     version = rubrics.publish(rubric, by=by, note=note, revision=revision, decisions=decisions)
-    for uid, wish in (opening or {}).items():
-        _open(version, uid, wish, by=by)
+    if opening:
+        found = changes_in_version(version, viewer=None)
+        for uid, wish in opening.items():
+            _open(version, require_change(found, uid), wish, by=by)
     return version
 
 
@@ -99,7 +101,10 @@ def decide(
     Where it cannot be opened, nothing is decided.
     """
     decided = label_decisions.decide(version, uid, chosen, by=by, seen=seen)
-    return decided if opening is None else _open(version, uid, opening, by=by)
+    if opening is None:
+        return decided
+    _open(version, require_change(changes_in_version(version, viewer=None), uid), opening, by=by)
+    return require_change(label_changes(version, viewer=by), uid)
 
 
 @transaction.atomic
@@ -108,7 +113,7 @@ def open_queues(
 ) -> LabelChange:
     """Opens the queues of the current decision, which must be the one that was `seen`, else Conflict."""
     Rubric.objects.select_for_update().get(pk=rubric_of(version).pk)
-    change = require_change(label_changes(version, viewer=None), uid)
+    change = require_change(changes_in_version(version, viewer=None), uid)
     if change.decision is None or change.decision.pk != seen:
         raise Conflict(
             "Somebody else has decided about these labels meanwhile. Look at their decision before you open "
@@ -118,14 +123,13 @@ def open_queues(
     return require_change(label_changes(version, viewer=by), uid)
 
 
-def _open(version: RubricVersion, uid: str, wish: QueueWish, *, by: User) -> LabelChange:
+def _open(version: RubricVersion, change: LabelChange, wish: QueueWish, *, by: User) -> None:
     """The queues of a decision made in the same step; what is refused has its place among the decisions."""
     try:
-        _open_all(version, require_change(label_changes(version, viewer=None), uid), wish, by=by)
+        _open_all(version, change, wish, by=by)
     except Invalid as refused:
-        faults = [replace(one, place=f"decisions.{uid}.queue.{one.place}") for one in refused.faults]
+        faults = [replace(one, place=f"decisions.{change.uid}.queue.{one.place}") for one in refused.faults]
         raise Invalid(str(refused), faults) from refused
-    return require_change(label_changes(version, viewer=by), uid)
 
 
 def _open_all(version: RubricVersion, change: LabelChange, wish: QueueWish, *, by: User) -> list[ReviewQueue]:

@@ -8,7 +8,7 @@ from itertools import count as counting
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.label_files import LabelRecord
@@ -29,6 +29,8 @@ from rubricweb.models import (
     Review,
     ReviewQueue,
     ReviewState,
+    Revision,
+    RevisionChoice,
     RubricVersion,
     Run,
     Team,
@@ -40,6 +42,9 @@ from rubricweb.services.new_labels import NewLabels, ResolvedLabels, new_labels,
 from rubricweb.services.shared import bulk_rows
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
+
+NO_REASON = "No reason given."
+"""Stands where a file says that a verdict was changed and not why."""
 
 
 def checked_label(criterion: Criterion, label: Label) -> str:
@@ -171,7 +176,7 @@ def _store_reviews(
     pairs = sorted({pair for pair, _, _ in new.people})
     queue.raters.set({rater_id for _, rater_id in pairs})
     by_pair = _reviews(queue, pairs)
-    Judgement.objects.bulk_create(
+    judgements = Judgement.objects.bulk_create(
         [
             Judgement(
                 review=by_pair[pair],
@@ -184,7 +189,26 @@ def _store_reviews(
         ],
         batch_size=500,
     )
+    labels = [label for _, label, _ in new.people]
+    Revision.objects.bulk_create(
+        [
+            Revision(
+                judgement=judgement,
+                choice=RevisionChoice.KEEP if _keeps(label) else RevisionChoice.CHANGE,
+                verdict=str(label.final_verdict),
+                reason=label.final_reason,
+            )
+            for judgement, label in zip(judgements, labels, strict=True)
+            if label.final_verdict is not None
+        ],
+        batch_size=500,
+    )
     return queue
+
+
+def _keeps(label: LabelRecord) -> bool:
+    """Whether the rater said in the end what they had said at first."""
+    return str(label.final_verdict) == str(label.verdict)
 
 
 def _closed_queue(
@@ -286,7 +310,7 @@ def _resolve(
             )
             continue
         try:
-            said = checked_label(criterion, label.verdict)
+            label = _as_written(criterion, label)
         except Invalid as error:
             faults += [Fault(f"{place}: verdict", fault.found, fault.allowed) for fault in error.faults]
             continue
@@ -296,7 +320,7 @@ def _resolve(
             faults.append(Fault(place, found, "one label each"))
             continue
         seen[unit] = label.line
-        resolved.append((replace(label, verdict=said), item, criterion))
+        resolved.append((label, item, criterion))
     if faults:
         raise Invalid(f"{len(faults)} labels do not fit the dataset; nothing was imported.", faults[:200])
     if not resolved:
@@ -304,8 +328,18 @@ def _resolve(
     return resolved
 
 
+def _as_written(criterion: Criterion, label: LabelRecord) -> LabelRecord:
+    """The label as its criterion writes it. A changed one has a reason, as a revision needs one."""
+    label = replace(label, verdict=checked_label(criterion, label.verdict))
+    if label.final_verdict is None:
+        return label
+    label = replace(label, final_verdict=checked_label(criterion, label.final_verdict))
+    return label if label.final_reason.strip() or _keeps(label) else replace(label, final_reason=NO_REASON)
+
+
 def _named_rater(team: Team, name: str, kind: FileRaterKind) -> Rater:
-    """The rater of this name and kind; a member is found by rater name, user name or shown name.
+    """The rater of this name and kind, first the one of earlier files; a member is found by rater name, user
+    name or shown name.
 
     Who is called like the ground truth of a dataset file, or of our exports, is that.
     """
@@ -314,6 +348,9 @@ def _named_rater(team: Team, name: str, kind: FileRaterKind) -> Rater:
         kind = "settled"
     # Held, so that nobody says meanwhile that it is a machine.
     raters = Rater.objects.select_for_update(no_key=True, of=("self",)).filter(team=team, kind=kind)
-    found = raters.filter(Q(name=name) | Q(user__username=name)).first()
+    # A member may have joined since: a file that grew is still of whom its first labels were stored by.
+    of_files = Exists(Review.objects.filter(rater=OuterRef("pk"), imported=True))
+    found = raters.filter(of_files, name=name).first()
+    found = found or raters.filter(Q(name=name) | Q(user__username=name)).first()
     # Another import may have made the rater since.
     return found or raters.get_or_create(team=team, name=name, kind=kind)[0]

@@ -41,8 +41,15 @@ class ResolvedLabels:
         for label, item, criterion in self.labels:
             if label.rater_kind == "machine":
                 rater = self.raters[label.rater, label.rater_kind]
-                found[rater].append((item, criterion, str(label.verdict), label.reason))
+                found[rater].append((item, criterion, *_last(label)))
         return found
+
+
+def _last(label: LabelRecord) -> tuple[str, str]:
+    """Label and reason in the end: of a machine only those are kept."""
+    if label.final_verdict is None:
+        return str(label.verdict), label.reason
+    return str(label.final_verdict), label.final_reason
 
 
 @dataclass(frozen=True)
@@ -68,9 +75,9 @@ def new_labels(dataset: Dataset, resolved: ResolvedLabels, queue_name: str) -> N
     imported = _imported(dataset, {(*pair, criterion.pk) for pair, _, criterion in everybody})
     queues: Counter[str] = Counter()
     for pair, label, criterion in everybody:
-        unit, answer = (*pair, criterion.pk), (str(label.verdict), label.reason)
+        unit, answer = (*pair, criterion.pk), _answer(label)
         before = imported.get(unit)
-        if before is not None and (before.verdict, before.reason) == answer:
+        if before is not None and before.answer == answer:
             queues[f"the queue {before.queue}"] += 1
             continue
         people.append((pair, label, criterion))
@@ -107,22 +114,31 @@ def taken(queue_name: str) -> str:
     return f"The team already has a queue called {queue_name!r}; give these labels another name."
 
 
+def _answer(label: LabelRecord) -> tuple[str, ...]:
+    """Label and reason at first, and in the end: empty where nothing was said then."""
+    final = "" if label.final_verdict is None else str(label.final_verdict)
+    return str(label.verdict), label.reason, final, label.final_reason
+
+
 class _ImportedLabel(NamedTuple):
-    verdict: str
-    reason: str
     judgement_id: int
     queue: str
+    answer: tuple[str, ...]
 
 
 def _imported(dataset: Dataset, units: Collection[Unit]) -> dict[Unit, _ImportedLabel]:
     """The label of the newest import on each of these units: the one that counts. Others have none."""
     raters = {rater_id for _, rater_id, _ in units}
     rows = Judgement.objects.in_reviews(queue__dataset=dataset, imported=True, rater__in=raters)
-    columns = ("item", "review__rater", "criterion", "verdict", "reason", "pk", "review__queue__name")
+    columns = ["item", "review__rater", "criterion", "pk", "review__queue__name"]
+    columns += ["verdict", "reason", "revision__verdict", "revision__reason"]
     found: dict[Unit, _ImportedLabel] = {}
-    for item_id, rater_id, criterion_id, *label in rows.order_by("pk").values_list(*columns).iterator():
+    for item_id, rater_id, criterion_id, pk, queue, *said in (
+        rows.order_by("pk").values_list(*columns).iterator()
+    ):
         if (item_id, rater_id, criterion_id) in units:
-            found[item_id, rater_id, criterion_id] = _ImportedLabel(*label)
+            answer = tuple(text or "" for text in said)
+            found[item_id, rater_id, criterion_id] = _ImportedLabel(pk, queue, answer)
     return found
 
 

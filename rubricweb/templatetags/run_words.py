@@ -1,20 +1,19 @@
 """Words for what runs store by name: autograders, kinds of errors, the parts of a prompt."""
 
 import math
-from typing import Any
 
 from django import template
 
 from rubricweb.engine.autograders import AUTOGRADERS
-from rubricweb.engine.autograders.panels.cascade import CONDITIONS
-from rubricweb.engine.panels.vote_rules import DEFAULT_RULES
-from rubricweb.models import CascadeSnapshot
 from rubricweb.selectors.runs.errors import ERROR_KINDS
+from rubricweb.selectors.runs.graders import escalation_words, rule_words
 from rubricweb.selectors.runs.progress import Progress
 from rubricweb.selectors.runs.results import VerdictCounts
 from rubricweb.services.runs.events import EVENT_KINDS
 
 register = template.Library()
+register.filter(rule_words)
+register.filter(escalation_words)
 
 # Title, and one line on what it asks and what that costs.
 AUTOGRADER_WORDS = {
@@ -78,34 +77,6 @@ def event_words(kind: str) -> str:
 def event_title(kind: str) -> str:
     """ "taken_over" is "taken over"."""
     return kind.replace("_", " ")
-
-
-@register.filter
-def rule_words(rule: Any) -> str:
-    """How votes are settled: one rule's name, one per scale, or each scale's usual one."""
-    if not rule:
-        rule = DEFAULT_RULES
-    if isinstance(rule, str):
-        return rule.replace("_", " ")
-    return ", ".join(f"{scale} {name.replace('_', ' ')}" for scale, name in rule.items())
-
-
-@register.filter
-def escalation_words(cascade: CascadeSnapshot) -> str:
-    """When a cascade asks its next stage, in words."""
-    least = cascade.min_confidence
-    named = cascade.escalate_on or [
-        condition for condition in CONDITIONS if condition != "low_confidence" or least is not None
-    ]
-    return ", ".join(
-        f"confidence below {least:g}" if condition == "low_confidence" else condition_words(condition)
-        for condition in named
-    )
-
-
-def condition_words(condition: str) -> str:
-    """One condition of a cascade: "cannot_assess" is "cannot assess"."""
-    return condition.replace("_", " ")
 
 
 def autograder_line(name: str) -> str:

@@ -13,6 +13,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from rubricweb.engine.parsers.json_text import json_container
 from rubricweb.engine.parsers.markdown import MARKDOWN
 
 register = template.Library()
@@ -64,7 +65,7 @@ def body(value: Any, field: str = "") -> SafeString:
     if value is None or value == "":
         return format_html('<p class="text-muted">{}</p>', "Empty.")
     if isinstance(value, str):
-        parsed = _json_container(value)
+        parsed = json_container(value)
         if parsed is None:
             note, html = _noted_markdown(value)
             return format_html('{}<div class="prose"{}>{}</div>', note, _place(field), html)
@@ -76,17 +77,6 @@ def body(value: Any, field: str = "") -> SafeString:
 
 
 # ── What the above is made of ────────────────────────────────────────────────────────────────────
-def _json_container(text: str) -> Any:
-    """The array or object that `text` is, or None when it is anything else."""
-    if text.lstrip()[:1] not in ("{", "["):
-        return None
-    try:
-        parsed = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return parsed if isinstance(parsed, (dict, list)) else None
-
-
 def _is_chat(value: Any) -> bool:
     return (
         isinstance(value, list)

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable
 
-from django.core.exceptions import PermissionDenied
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, TooManyFieldsSent
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
@@ -50,6 +51,10 @@ def refused(request: HttpRequest, error: Refusal) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if isinstance(exception, TooManyFieldsSent):
+        most = f"{settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,}"
+        text = f"This form has more than {most} fields. A rubric this large can be saved as YAML or JSON."
+        return refused(request, TooLarge(text))
     return _page(request, 400, "Not understood", "The request could not be read. Go back and try again.")
 
 

@@ -44,7 +44,10 @@ class SignedInByDefault(LoginRequiredMiddleware):
     def process_view(self, request: HttpRequest, view_func: Any, view_args: Any, view_kwargs: Any) -> Any:
         if request.path.startswith("/api/"):
             return None
-        return super().process_view(request, view_func, view_args, view_kwargs)
+        to_sign_in = super().process_view(request, view_func, view_args, view_kwargs)
+        if to_sign_in is not None and getattr(request, "htmx", False):
+            return HttpResponse(status=401)  # the page would take the place of what somebody has typed
+        return to_sign_in
 
 
 class NothingStaysInCaches:

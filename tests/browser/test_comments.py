@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.middleware.csrf import CSRF_SECRET_LENGTH
 from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
@@ -34,11 +35,14 @@ def review(people: Cast) -> Review:
     return review
 
 
-def open_as(user: User, server: LiveServer, page: Page, path: str) -> Page:
+def session(user: User, server: LiveServer) -> Any:
     client = Client()
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-    cookie: Any = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": server.url}
-    page.context.add_cookies([cookie])
+    return {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": server.url}
+
+
+def open_as(user: User, server: LiveServer, page: Page, path: str) -> Page:
+    page.context.add_cookies([session(user, server)])
     page.goto(server.url + path)
     return page
 
@@ -106,8 +110,22 @@ def test_what_is_being_written_stays_while_another_comment_is_resolved(
     expect(page.get_by_label("What it is about").locator("option:checked")).to_have_text("concise")
     expect(mine.get_by_label("Other words")).to_be_visible()
     expect(mine.get_by_label("Other words")).to_have_value("Seen by whom?")
-    # What is sent is gone from its own form, and stays in the other.
-    page.get_by_role("button", name="Comment", exact=True).click()
+    # Signed out meanwhile, as in another tab, nothing is sent and nothing lost.
+    send = page.get_by_role("button", name="Comment", exact=True)
+    page.context.clear_cookies(name="sessionid")
+    send.click()
+    expect(page.locator("#toasts")).to_contain_text("You are signed out")
+    expect(text).to_have_value("Half a")
+    # Nor is it sent in the name of somebody else who signed in there.
+    token: Any = {"name": "csrftoken", "value": "a" * CSRF_SECRET_LENGTH, "url": live_server.url}
+    page.context.add_cookies([session(people.ed, live_server), token])
+    send.click()
+    expect(page.locator("#toasts")).to_contain_text("Somebody else signed in")
+    expect(text).to_have_value("Half a")
+    # Signed in again there, with the new token that comes with it, this page goes on. What is sent is gone
+    # from its own form, and stays in the other.
+    page.context.add_cookies([session(people.ann, live_server)])
+    send.click()
     expect(page.locator(".comments__comment")).to_have_count(3)
     expect(text).to_have_value("")
     expect(mine.get_by_label("Other words")).to_have_value("Seen by whom?")

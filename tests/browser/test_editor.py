@@ -123,6 +123,8 @@ def test_a_rubric_of_every_kind_is_written_with_the_keyboard_alone(
         "- France",
     ):
         assert piece in source
+    # Each criterion has an id of its own from the start.
+    assert len(set(re.findall(r"id: (uid-[0-9a-f]{16})\n", source + "\n"))) == 3
     page.get_by_role("button", name="Form").press("Enter")
     page.wait_for_url(editor)
     labels = page.locator("#criterion-0 [data-option-label]").evaluate_all("all => all.map(one => one.value)")

@@ -336,6 +336,26 @@ def test_leaving_one_tab_takes_nothing_from_what_is_open_in_another(
     assert of_capital(following) == ("MET", "Names Paris.")
 
 
+def test_an_item_that_another_tab_gave_back_is_taken_anew(
+    two_tabs: tuple[Page, Page], queue: ReviewQueue
+) -> None:
+    """Both tabs have item 1 ahead, the first took it."""
+    page, other = two_tabs
+    is_ahead(other)
+    following = Review.objects.filter(queue=queue, item__key="item 1")
+    given_back = following.get()
+    page.get_by_role("link", name="Datasets").click()
+    wait_for(lambda: not following.exists())
+    other.keyboard.press("Control+Enter")
+    other.wait_for_url(re.compile(r"/next/$"))
+    other.get_by_role("button", name="Continue").click()
+    expect(other.locator(".panes__main .pane__title")).to_contain_text("2 ")
+    other.keyboard.press("m")
+    expect(other.locator(".save-state")).to_have_text("Saved")
+    assert Judgement.objects.get(review=following.get()).verdict == "MET"
+    assert following.get().pk != given_back.pk
+
+
 def test_a_paused_queue_keeps_the_draft_here_until_it_goes_on(
     people: Cast, open_as: Open, queue: ReviewQueue, review: Review
 ) -> None:

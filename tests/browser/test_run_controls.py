@@ -116,6 +116,24 @@ def test_what_an_action_said_goes_when_the_run_has_moved_on_but_an_error_stays(
     expect(said).to_contain_text("US dollars from 0")
 
 
+def test_what_is_selected_and_opened_in_the_results_outlasts_their_redraw(open_page: Page, run: Run) -> None:
+    grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    open_page.reload()
+    open_page.locator("#scores-table > summary").click()
+    box = open_page.get_by_label("Select 1", exact=False).first
+    redraw = "() => htmx.ajax('GET', location.href, {target: '#run-results', swap: 'morph:outerHTML'})"
+    mean = open_page.locator("#run-results .stat__value").first
+    mean.evaluate("element => element.textContent = 'older'")
+    box.check()
+    open_page.evaluate(redraw)
+    expect(box).to_be_checked()
+    expect(mean).to_have_text("older")
+    box.uncheck()
+    open_page.evaluate(redraw)
+    expect(mean).not_to_have_text("older")
+    expect(open_page.locator("#scores-table")).to_have_attribute("open", "")
+
+
 def test_on_a_phone_no_table_of_a_run_is_wider_than_the_screen(
     open_page: Page, people: Cast, run: Run
 ) -> None:

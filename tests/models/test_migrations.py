@@ -27,10 +27,12 @@ from rubricweb.models import (
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services.reviews import queue_changes, queues, reviews
 from rubricweb.services.rubrics import rubrics
+from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
 from rubricweb.services.rubrics.meanings import assign_meanings
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.versions import CRITERIA, changed, said
 
 ITEMS = [
     {"id": "own", "submission": "Caf\u00e9  noir", "prompt": "What to drink?"},
@@ -242,3 +244,43 @@ def test_the_reason_of_an_earlier_skip_leaves_the_place_of_the_note(people: Cast
             ("Odd.", ""),
             ("Cut off.", "Not mine."),
         ]
+
+
+def test_options_that_were_spaced_otherwise_get_the_meanings_new_versions_have(people: Cast) -> None:
+    first = factories.version(people.team, people.ed, criteria=CRITERIA)
+    assert first.rubric is not None
+
+    def options(*labels: str) -> list[dict[str, Any]]:
+        return [{"label": label, "value": place} for place, label in enumerate(labels)]
+
+    versions = [
+        changed(first.rubric, said(options=options(*labels)), position=3)
+        for labels in (("rude", "very  kind"), ("rude", "very kind"), ("no", "yes"))
+    ]
+    spaced, corrected, mapped = (version.criteria.get(position=3) for version in versions)
+    decide(
+        versions[2], mapped.uid, NewLabelDecision("carry", {"rude": "no", "very kind": "yes"}), by=people.ed
+    )
+
+    def told() -> list[list[int | None]]:
+        rows = Criterion.objects.filter(version__in=versions, position=3).order_by("version__number")
+        return list(map(list, rows.values_list("meaning", "meaning__source")))
+
+    for row in (spaced, corrected, mapped):
+        row.refresh_from_db()
+    assert told()[2] == [mapped.meaning_id, corrected.meaning_id]
+    # As it was before: both spellings in one meaning, which the map leads on from.
+    Criterion.objects.filter(pk=corrected.pk).update(meaning=spaced.meaning_id)
+    Meaning.objects.filter(pk=mapped.meaning_id).update(source=spaced.meaning_id)
+    Meaning.objects.filter(pk=corrected.meaning_id).delete()
+    part = import_module("rubricweb.migrations.0057_meanings_of_options_spaced_otherwise").tell_apart
+    for _ in range(2):
+        part(apps, connection.schema_editor())
+        (one, none), (other, nothing), (last, source) = told()
+        assert (one, last, source) == (spaced.meaning_id, mapped.meaning_id, other)
+        assert (none, nothing) == (None, None)
+        assert other not in (one, last)
+    # What publishing gives them is the same.
+    before = told()
+    assign_meanings(first.rubric)
+    assert told() == before

@@ -1,9 +1,12 @@
 """docs/settings.md lists every variable the settings read, and no others; examples use known ones only."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
+import yaml
+from django.core.exceptions import ImproperlyConfigured
 
 ROOT = Path(__file__).resolve().parents[2]
 READ = set(
@@ -44,6 +47,35 @@ def test_compose_reads_what_the_example_offers_and_has_no_default_secrets() -> N
     offered = set(re.findall(r"^([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
     assert set(used) == offered
     assert all(used[name].startswith(":?") for name in ("SECRET_KEY", "POSTGRES_PASSWORD"))
+    services = yaml.safe_load(compose)["services"]
+    # Whatever else stands in .env reaches the app, and the offline judge nothing of it.
+    for name in ("migrate", "web", "worker"):
+        assert services[name]["env_file"] == [{"path": ".env", "required": False}]
+    assert (services["judge"]["env_file"], services["judge"]["environment"]) == ([], {})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("JUDGE_CONCURRENCY", "0"),
+        ("JUDGE_TIMEOUT_SECONDS", "-1"),
+        ("JUDGE_MAX_ATTEMPTS", "0"),
+        ("OPENAI_TEMPERATURE", "warm"),
+        ("OPENAI_REQUESTS_PER_MINUTE", "-5"),
+        ("OPENAI_EXTRA_HEADERS", "X-Team: blue"),
+        ("RATE_LIMITS", "fast"),
+        ("WORKER_PROCESSES", "two"),
+        ("GRADING_SESSION_SECONDS", "0"),
+        ("UPLOAD_MAX_BYTES", "-1"),
+        ("IMPORT_MAX_BYTES", "0"),
+        ("LOG_LEVEL", "loud"),
+    ],
+)
+def test_nonsense_is_refused_at_start_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv("SECRET_KEY", "k" * 32)
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ImproperlyConfigured, match=name):
+        runpy.run_path(str(ROOT / "rubricweb/settings.py"))
 
 
 @pytest.mark.parametrize("name", ["Dockerfile", "docker-compose.yml"])

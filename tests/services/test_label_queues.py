@@ -1,6 +1,8 @@
 """Label again and probe: review queues that a decision about labels opens in one step."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from rubricweb.errors import Conflict, Invalid, Withheld
@@ -317,6 +319,28 @@ def test_labels_of_two_datasets_are_probed_together(
     assert change.probe is not None
     assert change.probe.asked == 6
     assert len({one.queue.name for one in change.queues}) == 2
+
+
+def test_several_probes_opened_at_publication_read_the_earlier_labels_once_each(
+    people: Cast, first: RubricVersion, labelled: ReviewQueue
+) -> None:
+    rubric = first.rubric
+    assert rubric is not None
+    rubric.refresh_from_db()
+    criteria = [
+        {**entry, "requirement": f"{entry['requirement']} Look twice."} for entry in rubric.draft["criteria"]
+    ]
+    rubrics.save_draft(rubric, draft={**rubric.draft, "criteria": criteria}, revision=rubric.draft_revision)
+    uids = [entry["id"] for entry in criteria]
+    with CaptureQueriesContext(connection) as queries:
+        second = publish(
+            rubric,
+            by=people.ed,
+            decisions=dict.fromkeys(uids, NewLabelDecision("probe")),
+            opening=dict.fromkeys(uids, QueueWish(size=3)),
+        )
+    assert len(label_changes(second, viewer=None).changes) == 4
+    assert sum("COALESCE" in one["sql"] and "revision" in one["sql"] for one in queries) == 4
 
 
 def test_new_guidelines_are_probed_over_all_criteria_that_stand_under_them(

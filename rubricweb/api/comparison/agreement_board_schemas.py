@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from rubricweb.api.comparison.schemas import HumanCeiling, Unavailable
 from rubricweb.api.rubrics.schemas import Criterion
-from rubricweb.api.schemas import Figure, Id
+from rubricweb.api.schemas import Figure, Id, Named
 from rubricweb.api.shapes import Shape
 from rubricweb.selectors.comparison.agreement_board import HardItem as ShownHardItem
 from rubricweb.selectors.comparison.agreement_board import MatrixRow as ShownMatrixRow
@@ -103,13 +103,19 @@ class AgreementBoard(Schema):
     """
 
     queue_id: int
+    other_files: Annotated[
+        list[Named],
+        Field(description="Queues of other files whose labels, by the same people, are in the figures too."),
+    ]
     reviews: int
     raters_total: int
     overall: CriterionAgreement | None
     criteria: list[CriterionAgreement]
     scope: Criterion | None
     matrix: list[MatrixRow]
-    raters_left_out: int
+    raters_left_out: Annotated[
+        int, Field(description="Raters with a label in the scope for whom the matrix has no room.")
+    ]
     hardest: list[HardItem]
     agreed_items: int
     weeks: list[Week]

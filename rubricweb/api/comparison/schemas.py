@@ -19,6 +19,7 @@ from rubricweb.engine.agreement.raters.ceiling import JudgeSeat as ShownJudgeSea
 from rubricweb.engine.agreement.scores.paired_tests import PairedT
 from rubricweb.engine.agreement.scores.people_mean import LabelsNeeded as ShownLabelsNeeded
 from rubricweb.engine.agreement.scores.scores import ScoreAgreement as ShownScoreAgreement
+from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.comparison.members import MemberComparison
 from rubricweb.selectors.labels.stored_answers import label_effect
 from rubricweb.selectors.reviews.sampling import DESCRIBED
@@ -172,7 +173,13 @@ class SampleAsked(Schema):
     name: str
     dataset_id: int
     rubric_version_id: int | None
+    systems: list[str]
+    half: Annotated[str, OneOf(SEALS)] | None
     source: Annotated[dict[str, Any], Field(examples=[{"kind": "sample", "size": 20}])]
+
+    @staticmethod
+    def resolve_half(asked: Any) -> str | None:
+        return asked.half or None
 
     @staticmethod
     def resolve_source(asked: Any) -> dict[str, Any]:

@@ -173,6 +173,10 @@ class LabelInFile(Schema):
     verdict: str
     reason: str
     rater_kind: RaterKindName
+    final_verdict: Annotated[
+        str | None, Field(description="What they said after the others' labels; null for nothing.")
+    ]
+    final_reason: str
 
 
 class LabelsPlan(Schema):
@@ -311,9 +315,16 @@ class AnswerToCase(Schema):
         ),
     ]
     attempt: Annotated[int, Field(description="Counts the answers of the same version to the case from 1.")]
-    added_in: Annotated[int, Field(description="The first version of the dataset that holds it.")]
+    added_in: Annotated[
+        int | None,
+        Field(
+            description="The first version of the dataset that holds it. Null where `key` is: each file of "
+            "answers makes a version."
+        ),
+    ]
     retired_in: Annotated[
-        int | None, Field(description="The version that holds it no more; null while it is current.")
+        int | None,
+        Field(description="The version that holds it no more; null while it is current, and where `key` is."),
     ]
 
     replaces_id: Annotated[
@@ -324,9 +335,14 @@ class AnswerToCase(Schema):
     def resolve_half(item: Any) -> str | None:
         return item.case.half or None
 
+    # As `name_systems` says them.
+    @staticmethod
+    def resolve_added_in(item: Any) -> int | None:
+        return None if item.shown_key is None else item.added_in
+
     @staticmethod
     def resolve_retired_in(item: Any) -> int | None:
-        return None if item.retired_in == NOT_RETIRED else item.retired_in
+        return None if item.shown_key is None or item.retired_in == NOT_RETIRED else item.retired_in
 
     key: Annotated[
         str | None,

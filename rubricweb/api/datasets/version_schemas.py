@@ -60,15 +60,18 @@ class ChangePlan(Shape[ShownPlan]):
 
     `unchanged` items were so before. `cases` are left without an answer, have one again, or are corrected:
     `items` are then the answers that keep the words before. `taken` items, as id:7, cannot be restored:
-    another one has the id, or answers the same case for the same version. `replacement` is the id of the
-    item that stands in the place of a corrected one.
+    another one, current or restored with it, has the id, or answers the same case for the same version.
+    `replacement` is the id of the item that stands in the place of a corrected one.
     """
 
     change: ChangeKindName
 
 
 class DatasetVersion(Schema):
-    """What made a version of a dataset, of how many items."""
+    """What made a version of a dataset, of how many items.
+
+    `note` is empty while you are to review answers of the dataset blind.
+    """
 
     version: int
     kind: ChangeKindName

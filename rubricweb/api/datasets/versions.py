@@ -19,9 +19,10 @@ versions = Room("datasets")
 def list_dataset_versions(request: TokenRequest, dataset_id: int) -> Any:
     """The versions of a dataset, newest first.
 
-    Each import, addition, correction, retirement and restoration of items makes the next.
+    Each import, addition, correction, retirement and restoration of items makes the next. Without notes while
+    you are to review answers of the dataset blind.
     """
-    return selected.changes(access.access_dataset(request.auth.team, dataset_id))
+    return selected.changes(access.access_dataset(request.auth.team, dataset_id), viewer=request.auth.user)
 
 
 @versions.write("POST", "/datasets/{int:dataset_id}/retire", Role.EDITOR, schemas.ChangePlan)
@@ -44,8 +45,10 @@ def retire_items(request: TokenRequest, dataset_id: int, body: schemas.ItemsToMo
 def restore_items(request: TokenRequest, dataset_id: int, body: schemas.ItemsToMove) -> Any:
     """Put retired items back into a dataset.
 
-    At the place they had; queues that are not closed ask about them again. With `plan` nothing is changed and
-    the answer says what would be. Refused (409) where another item has the id or the place of one of them.
+    At the place they had; queues that are not closed ask about them again, those over the whole dataset also
+    where they did not before. Of a case's retired answers with the same id the newest comes back. With `plan`
+    nothing is changed and the answer says what would be. Refused (409) where another item has the id or the
+    place of one of them.
     """
     dataset = access.access_dataset(request.auth.team, dataset_id)
     ids = _chosen(dataset, body, retired=True)

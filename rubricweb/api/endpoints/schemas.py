@@ -9,6 +9,7 @@ from pydantic import Field
 from rubricweb.api.runs.schemas import JudgeError
 from rubricweb.api.schemas import Input
 from rubricweb.services.endpoints import endpoints
+from rubricweb.services.endpoints.options import MAX_KEY
 
 Usd = Annotated[
     float | None, Field(description="US dollars per million tokens; null goes by the team's price list.")
@@ -74,7 +75,7 @@ Url = Annotated[
         examples=["https://api.example.com/v1"],
     ),
 ]
-Key = Annotated[str, Field(max_length=500, description="Stored encrypted, never shown again.")]
+Key = Annotated[str, Field(max_length=MAX_KEY, description="Stored encrypted, never shown again.")]
 
 
 class NewEndpoint(EndpointOptions, Input):

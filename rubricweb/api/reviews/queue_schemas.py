@@ -359,6 +359,10 @@ class QueueInFull(Queue):
     progress: QueueProgress
     pace: Pace
     raters: list[RaterProgress]
+    people_missing: Annotated[
+        int,
+        Field(description="How many more people an item is for than may review in it; 0 once it is closed."),
+    ]
     source: Annotated[
         list[str],
         Field(description="How its items were chosen, in words; less is said while you review them blind."),
@@ -378,6 +382,7 @@ def in_full(queue: ReviewQueue, viewer: User) -> WithFields:
         progress=progress,
         pace=selected.queue_pace(queue, progress, viewer),
         raters=selected.rater_progress(queue),
+        people_missing=queue.people_missing(),
         source=selected.source_words(queue, viewer),
         draws=selected.draws(queue, viewer),
     )

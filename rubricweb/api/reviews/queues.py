@@ -206,12 +206,13 @@ def close_queue(request: TokenRequest, queue_id: int) -> Any:
     return schemas.queue_seen_by(request.auth.user, queue)
 
 
-@queues.write("POST", "/queues/{int:queue_id}/reopen", Role.EDITOR, schemas.Queue)
+@queues.write("POST", "/queues/{int:queue_id}/reopen", Role.EDITOR, schemas.QueueInFull)
 def reopen_queue(request: TokenRequest, queue_id: int) -> Any:
     """Open a closed queue again, as blind as it was, for those of its people who may review by now.
 
-    Refused (409) for labels that came in a file, and while the queue, its dataset or its rubric is archived.
+    `people_missing` says whether those are too few for its items. Refused (409) for labels that came in a
+    file, and while the queue, its dataset or its rubric is archived.
     """
     queue = access.access_queue(request.auth.team, queue_id)
     queue_changes.reopen_queue(queue, by=request.auth.user)
-    return schemas.queue_seen_by(request.auth.user, queue)
+    return schemas.in_full(queue, request.auth.user)

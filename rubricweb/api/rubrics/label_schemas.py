@@ -126,7 +126,8 @@ class Probe(Shape[ShownProbe]):
 class LabelDecision(Schema):
     """The current decision; `evidence` counts what stood on the earlier words when it was made.
 
-    Its `probe` is what a probe had found by then, null while it would tell what you are to label blind.
+    Its `probe` is what a probe had found by then. What would tell of items you are still to review blind is
+    null: that, and `labels`, `reviews` and `decisions`.
     """
 
     id: int

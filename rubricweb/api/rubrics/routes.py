@@ -128,6 +128,8 @@ def publish_rubric(
     """Publish the draft as the next version.
 
     A draft that equals the newest version gives that version back. Every fault of the draft is listed.
+    Criteria without an id get one in the draft too; where one has no name either, that raises
+    `draft_revision`.
     """
     rubric = access.access_rubric(request.auth.team, rubric_id)
     wishes = {

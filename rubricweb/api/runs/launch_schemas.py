@@ -153,7 +153,7 @@ class MonthSpending(Schema):
     held_usd: Annotated[float, Field(description="Set aside for calls in flight.")]
     left_usd: Annotated[float | None, Field(description="Null without a cap.")]
     unpriced: int
-    lost_calls: Annotated[int, Field(description="Calls cut off or never answered; perhaps paid for.")]
+    lost_calls: Annotated[int, Field(description="Requests cut off or never answered; perhaps paid for.")]
     lost_at_most_usd: float
 
 

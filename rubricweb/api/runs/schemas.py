@@ -83,9 +83,8 @@ class GroupMean(Shape[ShownGroupMean]):
 class RunSummary(Schema):
     """What an ended run came to. `score` is the mean over the `cases` that the `scored` of the `fully_judged`
     items answer, several answers to a case counting as one; those with an error enter it once they are
-    retried. `verdicts` and `errors` are those of graded items;
-    `cost_usd` is null when a call had no price; calls that were cut off may have cost `lost_at_most_usd` on
-    top.
+    retried. `verdicts` and `errors` are those of graded items; `cost_usd` is null when a call had no price;
+    requests without an answer may have cost `lost_at_most_usd` on top.
     """
 
     score: Figure

@@ -48,7 +48,7 @@ class Progress(Schema):
     unpriced: Annotated[int | None, Field(description="Calls whose cost is unknown; not in `cost_usd`.")]
     lost_calls: Annotated[
         int | None,
-        Field(description="Calls cut off or never answered, perhaps paid for."),
+        Field(description="Requests cut off or never answered, perhaps paid for."),
     ]
     lost_at_most_usd: Annotated[
         float | None, Field(description="What the lost calls cost at most; it counts against the caps.")

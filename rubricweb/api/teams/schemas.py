@@ -140,7 +140,7 @@ class JournalEntry(Schema):
     verb: Annotated[str, Field(examples=["published"])]
     kind: Annotated[str, Field(examples=["rubric version"], description="Empty where it is about no row.")]
     target_id: int | None
-    label: str
+    label: Annotated[str, Field(description="Empty for an item whose key would tell you who gave an answer.")]
     detail: dict[str, Any]
 
     @staticmethod

@@ -40,8 +40,9 @@ SHAPES: tuple[Shape, ...] = get_args(Shape)
 class LabelRecord:
     """One rater's label on one criterion of one item; ``reason`` is empty when none was given.
 
-    ``verdict`` is a Verdict, or an option's own label where the rubric has a choice. A person and a machine
-    of the same name are two raters.
+    ``verdict`` is a Verdict, or an option's own label where the rubric has a choice. ``final_verdict`` is
+    what the rater said after they saw the others' labels, the same or another; None for nothing. A person
+    and a machine of the same name are two raters.
     """
 
     line: int
@@ -51,6 +52,8 @@ class LabelRecord:
     verdict: Label
     reason: str = ""
     rater_kind: RaterKind = "human"
+    final_verdict: Label | None = None
+    final_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class LabelChoices:
 class LabelCell:
     """A column that holds labels: of which criterion and rater, empty where the row says it; its reasons.
 
-    ``final`` is the column of what raters said after they saw each other's labels, ``final_reason`` why.
+    ``final`` is the column of what raters said after they saw the others' labels, ``final_reason`` why.
     """
 
     column: str
@@ -91,12 +94,14 @@ class LabelCell:
     final: str = ""
     final_reason: str = ""
 
-    def in_force(self, row: Mapping[str, Any]) -> LabelCell:
-        """The cell to read in this row: a final label stands in for the first one, as in ground truth."""
-        if not (self.final and row.get(self.final)):
-            return self
-        reason = self.final_reason if row.get(self.final_reason) else self.reason
-        return replace(self, column=self.final, reason=reason)
+    def in_order(self, row: Mapping[str, Any]) -> tuple[LabelCell, ...]:
+        """The cells this row fills: the first label, then the final one; a final label alone is the first."""
+        if not (self.final and says(row.get(self.final))):
+            return (self,)
+        if says(row.get(self.column)):
+            return self, replace(self, column=self.final, reason=self.final_reason)
+        reason = self.final_reason if says(row.get(self.final_reason)) else self.reason
+        return (replace(self, column=self.final, reason=reason),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +140,11 @@ class LabelColumns:
             finals = {cell.final: "final_verdict", cell.final_reason: "final_reason"}
             found |= {column: field for column, field in finals.items() if column}
         return found
+
+
+def says(value: Any) -> bool:
+    """Whether anything stands there: false and 0 are something, blanks are not."""
+    return not (value is None or (isinstance(value, str) and not value.strip()))
 
 
 def _said(cell: LabelCell, shape: Shape) -> str:

@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 from rubricweb.engine.errors import UnreadableReply, shortened
+from rubricweb.engine.parsers.json_text import MAY_BE_HALF_A_PAIR
 from rubricweb.engine.parsers.prose_beside import require_same_in_prose
 from rubricweb.engine.parsers.think import without_thinking
 
-_MAY_BE_HALF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 _LOOKS_LIKE_OBJECT = re.compile(r"\{\s*[\"}]")
 
 
@@ -39,7 +39,7 @@ def read_json_reply(reply: str) -> dict[str, Any]:
     if found is None:
         raise UnreadableReply(f"no JSON object in the reply {shortened(text.strip(), 120)!r}")
     require_same_in_prose(found, text[:began], text[at:])
-    return _spellable(found) if _MAY_BE_HALF_A_PAIR.search(text) else found
+    return _spellable(found) if MAY_BE_HALF_A_PAIR.search(text) else found
 
 
 def _spellable(value: dict[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,14 @@
-"""JSON as people write it into rubric and dataset files."""
+"""JSON as people write it into rubric and dataset files, and as texts hold it."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from rubricweb.engine.errors import Fault, InvalidText, shortened
+
+MAY_BE_HALF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parse_json(text: str, *, line: int | None = None) -> Any:
@@ -28,6 +31,22 @@ def parse_json(text: str, *, line: int | None = None) -> Any:
         raise InvalidText([Fault(place, found, "each key once")]) from None
     except ValueError:  # the interpreter's own guard against absurdly long integers
         raise InvalidText([Fault(place, "a number with thousands of digits", "ordinary numbers")]) from None
+
+
+def json_container(text: str) -> Any:
+    """The array or object that ``text`` is, or None when it is anything else.
+
+    None also for half of a surrogate pair, which JSON can spell and UTF-8 cannot: no page could show it.
+    """
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        parsed = json.loads(text)
+        if MAY_BE_HALF_A_PAIR.search(text):
+            json.dumps(parsed, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    return parsed if isinstance(parsed, (dict, list)) else None
 
 
 class _RepeatedKey(Exception):

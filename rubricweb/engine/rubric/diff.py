@@ -70,9 +70,7 @@ class Change:
     @property
     def words(self) -> tuple[Segment, ...]:
         """The requirement's word diff; of an added or removed criterion it is all new or all gone."""
-        before = self.before.requirement if self.before else ""
-        after = self.after.requirement if self.after else ""
-        return word_diff(before, after) if self.word_by_word else _replaced(before, after)
+        return word_diff(*_requirements(self), word_by_word=self.word_by_word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +157,10 @@ def rubric_diff(before: Rubric, after: Rubric) -> RubricDiff:
     kept = set(partner.values())
     changes += [Change(old, None) for i, old in enumerate(before.criteria) if i not in kept]
     return RubricDiff(
-        changes=tuple(_within_steps(changes)),
+        changes=tuple(
+            replace(change, word_by_word=compared)
+            for change, compared in zip(changes, within_steps(map(_requirements, changes)), strict=True)
+        ),
         unchanged=unchanged,
         reordered=bool(moved),
         title_changed=before.title != after.title,
@@ -191,11 +192,14 @@ def _moved(partner: Mapping[int, int]) -> set[int]:
     return set(partner) - stayed
 
 
-def word_diff(before: str, after: str) -> tuple[Segment, ...]:
+def word_diff(before: str, after: str, *, word_by_word: bool = True) -> tuple[Segment, ...]:
     """Two texts as words that stayed, went and came; joining all but the "gone" ones gives `after` back.
 
-    "names the city" → "names a city": same "names ", gone "the", new "a", same " city".
+    "names the city" → "names a city": same "names ", gone "the", new "a", same " city". Without
+    `word_by_word` the one is wholly gone and the other new: see `within_steps`.
     """
+    if not word_by_word:
+        return _replaced(before, after)
     old, new = _WORDS.findall(before), _WORDS.findall(after)
     if max(len(old), len(new)) > MAX_DIFF_WORDS:
         return _replaced(before, after)
@@ -211,16 +215,19 @@ def _replaced(before: str, after: str) -> tuple[Segment, ...]:
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _within_steps(changes: Iterable[Change]) -> Iterator[Change]:
-    """The changes; those after the first MAX_DIFF_STEPS are not to be compared word by word."""
+def within_steps(pairs: Iterable[tuple[str, str]]) -> Iterator[bool]:
+    """Whether each pair of texts of one page is to be compared word by word: none is after MAX_DIFF_STEPS."""
     left = MAX_DIFF_STEPS
-    for change in changes:
-        sizes = [
-            len(_WORDS.findall(criterion.requirement)) if criterion else 0
-            for criterion in (change.before, change.after)
-        ]
-        left -= sizes[0] * sizes[1]
-        yield change if left >= 0 else replace(change, word_by_word=False)
+    for before, after in pairs:
+        left -= len(_WORDS.findall(before)) * len(_WORDS.findall(after))
+        yield left >= 0
+
+
+def _requirements(change: Change) -> tuple[str, str]:
+    return (
+        change.before.requirement if change.before else "",
+        change.after.requirement if change.after else "",
+    )
 
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")

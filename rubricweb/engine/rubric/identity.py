@@ -22,10 +22,12 @@ Entry = Mapping[str, Any]
 def wording(entry: Entry) -> tuple[Any, ...]:
     """The question a criterion asks; equal ones may share labels. Spaces and line breaks count as one
     space.
+
+    Not in the labels of options, which are what people's answers are kept as, space by space.
     """
     options = entry.get("options") or ()
     labels = [
-        (_spaced(option.get("label")), bool(option.get("na")))
+        (_stripped(option.get("label")), bool(option.get("na")))
         for option in (options if isinstance(options, list | tuple) else ())
         if isinstance(option, Mapping)
     ]
@@ -40,7 +42,7 @@ def matched_ids(criteria: Sequence[Entry], earlier: Sequence[Entry]) -> list[str
     """
     found: list[str | None] = [entry.get("id") or None for entry in criteria]
     free = [entry for entry in earlier if entry.get("id") and entry["id"] not in found]
-    for key in (wording, _given_name):
+    for key in (wording, given_name):
         known: dict[str, list[Entry]] = {}
         for entry in free:
             known.setdefault(repr(key(entry)), []).append(entry)
@@ -63,10 +65,14 @@ def with_ids(content: Rubric, earlier: Rubric | None) -> Rubric:
     return content.model_copy(update={"criteria": tuple(criteria)})
 
 
-def _given_name(entry: Entry) -> str | None:
+def given_name(entry: Entry) -> str | None:
     """The name somebody gave it, for comparing; None for none and for a default one."""
     name = str(entry.get("name") or "").strip().casefold()
     return None if not name or re.fullmatch(r"c\d+", name) else name
+
+
+def _stripped(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value
 
 
 def _spaced(value: Any) -> Any:

@@ -46,6 +46,9 @@ def _criterion_called(queue: ReviewQueue, name: str) -> int:
 def _print(board: AgreementBoard) -> None:
     console = terminal()
     console.print(f"{board.queue.name}: {board.reviews} reviews by {board.raters_total} raters")
+    if board.other_files:
+        others = ", ".join(one.name for one in board.other_files)
+        console.print(f"With the labels that the same people gave in other files: {others}")
     if board.unavailable is not None:
         print_unavailable(board.unavailable)
     if not board.reviews:

@@ -24,7 +24,7 @@ def versions(options: argparse.Namespace) -> int:
     """The versions of a dataset, newest first."""
     actor = resolve_actor(options, Role.VIEWER)
     dataset = lookup.dataset_called(actor.team, options.dataset)
-    found = list(selected.changes(dataset))
+    found = selected.changes(dataset, viewer=actor.user)
     if options.json:
         from rubricweb.api.datasets.version_schemas import DatasetVersion
 

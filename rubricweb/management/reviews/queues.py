@@ -4,6 +4,7 @@ import argparse
 from dataclasses import replace
 
 from rubricweb import access
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import read_file
@@ -271,4 +272,7 @@ def _print_in_full(queue: ReviewQueue, viewer: User) -> None:
 
 
 def _state(queue: ReviewQueue) -> int:
+    if missing := queue.people_missing():
+        each = counted(queue.raters_per_item, "person", "people")
+        note(f"Each item is for {each}, {missing} more than may review in it: see rubricweb queues reassign.")
     return say(f"Queue {queue.pk} is {queue.state}.")

@@ -74,9 +74,8 @@ def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
     tokens = f"{count(progress.prompt_tokens)} in, {count(progress.completion_tokens)} out"
     cost = "unknown (no price is set)" if progress.cost_usd is None else usd(progress.cost_usd)
     if progress.lost_calls:
-        cost += (
-            f", and at most {usd(progress.lost_at_most_usd)} by {count(progress.lost_calls)} calls cut off"
-        )
+        lost = counted(progress.lost_calls, "request")
+        cost += f", and at most {usd(progress.lost_at_most_usd)} by {lost} without an answer"
     table.add_row("tokens", WITHHELD if progress.withheld else tokens)
     table.add_row("cost", WITHHELD if progress.withheld else cost)
     _print(table)

@@ -14,6 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from rubricweb.engine.number_format import counted
 from rubricweb.management.terminal.actor import note
 from rubricweb.management.terminal.printed import say, terminal
 from rubricweb.management.terminal.shapes import print_shape
@@ -194,7 +195,8 @@ def _spent(seen: Progress) -> str:
     if seen.unpriced and seen.cost_usd is not None:
         spent += f" and {count(seen.unpriced)} calls of unknown cost"
     if seen.lost_calls:
-        spent += f" and at most {usd(seen.lost_at_most_usd)} by {count(seen.lost_calls)} calls cut off"
+        lost = counted(seen.lost_calls, "request")
+        spent += f" and at most {usd(seen.lost_at_most_usd)} by {lost} without an answer"
     if seen.held_usd:
         spent += f", {usd(seen.held_usd)} set aside"
     return spent

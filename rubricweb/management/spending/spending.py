@@ -4,6 +4,7 @@ import argparse
 
 from django.utils import timezone
 
+from rubricweb.engine.number_format import counted
 from rubricweb.management.terminal.actor import resolve_actor
 from rubricweb.management.terminal.printed import facts, say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
@@ -33,8 +34,8 @@ def show(options: argparse.Namespace) -> int:
         unknown = f", and {count(spent.unpriced)} calls of unknown cost" if spent.unpriced else ""
         rows += [("spent", f"{usd(spent.spent_usd)}{share}{unknown}"), ("set aside", usd(spent.held_usd))]
         if spent.lost_calls:
-            lost = f"at most {usd(spent.lost_at_most_usd)}, {count(spent.lost_calls)} calls cut off"
-            rows.append(("perhaps spent", lost))
+            lost = counted(spent.lost_calls, "request")
+            rows.append(("perhaps spent", f"at most {usd(spent.lost_at_most_usd)}, {lost} without an answer"))
     console = terminal()
     console.print(facts(rows))
     runs = table(("id", "run"), ("calls", "used again", "cost"))

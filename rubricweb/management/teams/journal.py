@@ -38,6 +38,8 @@ def run(options: argparse.Namespace) -> int:
 def _as_one_line(line: JournalLine) -> str:
     """As the page says it, on one line."""
     label = "" if line.kind == "review" else line.label
+    if line.kind == "item" and not label:
+        label = f"id:{line.target_id}"
     detail = [f"· {name} {value}" for name, value in line.detail]
     said = [moment(line.at), line.actor or "rubricweb", line.verb, line.kind, label, *detail]
     return " ".join(" ".join(filter(None, said)).split())

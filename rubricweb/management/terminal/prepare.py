@@ -82,7 +82,8 @@ def somebody(say: Say, owner: str = "") -> Team | None:
 
 def _login_name() -> str:
     try:
-        return getpass.getuser()
+        # Of an account of a directory the part before the @, as a user name has none.
+        return getpass.getuser().partition("@")[0]
     except (KeyError, OSError):  # an account without a name, as in some containers
         return "owner"
 

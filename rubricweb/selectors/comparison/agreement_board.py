@@ -23,7 +23,7 @@ from rubricweb.engine.agreement import (
 from rubricweb.engine.agreement.judge.kappa import Weighting
 from rubricweb.errors import NotFound
 from rubricweb.models import Criterion, Item, QueueState, Rater, ReviewQueue, User
-from rubricweb.selectors.blinding import key_is_hidden, require_queue_visible
+from rubricweb.selectors.blinding import key_is_hidden, require_queues_visible
 from rubricweb.selectors.comparison.agreement_raters import (
     RaterAgreement,
     RaterName,
@@ -137,9 +137,9 @@ class AgreementBoard:
     `overall` pools the binary criteria, and is None when there are none: options of different criteria are no
     common scale. `criteria` are those of the queue's rubric that people answered, least α first; units on
     items' own rubrics enter the overall figures only. `matrix`, `hardest` and `weeks` are about `scope`: one
-    criterion, or None for all. `weeks` is empty while all was submitted within one. `raters` are everybody's
-    numbers for those who may adjudicate, nobody's for others; `mine` are the viewer's own, None before they
-    have done their part.
+    criterion, or None for all; `raters_left_out` labelled something in it. `weeks` is empty while all was
+    submitted within one. `raters` are everybody's numbers for those who may adjudicate, nobody's for others;
+    `mine` are the viewer's own, None before they have done their part.
     """
 
     queue: ReviewQueue
@@ -211,8 +211,7 @@ def agreement_board(
     to review any of their items blind, and NotFound for a criterion nobody labelled in them.
     """
     together = files_together(queue)
-    for one in together:
-        require_queue_visible(one, viewer)
+    require_queues_visible(together, viewer)
     labels = queue_labels(*together)
     scope = None
     if criterion_id is not None:
@@ -227,6 +226,7 @@ def agreement_board(
     mine = next((row for row in rows if row.rater.mine), None)
     waits = mine is not None and not _has_done_their_part(queue, viewer)
     hardest, agreed = _hardest(labels, scope, queue, viewer)
+    matrix = _matrix(ratings, weighting, names, draws)
     return AgreementBoard(
         queue=queue,
         other_files=tuple(one for one in together if one != queue),
@@ -235,8 +235,8 @@ def agreement_board(
         overall=_overall(labels, draws),
         criteria=_by_criterion(queue, labels, draws),
         scope=scope,
-        matrix=_matrix(ratings, weighting, names, draws),
-        raters_left_out=max(0, len(labels.raters) - MOST_RATERS),
+        matrix=matrix,
+        raters_left_out=int((ratings.codes >= 0).any(axis=1).sum()) - len(matrix),
         hardest=hardest,
         agreed_items=agreed,
         weeks=_weeks(labels, scope, draws),

@@ -15,7 +15,11 @@ Row = dict[str, str | float | int | None]
 
 
 def board_rows(board: AgreementBoard) -> Iterator[Row]:
-    """One row per figure with its interval; None where a column does not apply or nothing is defined."""
+    """One row per figure with its interval, after one for each other file whose labels are among them; None
+    where a column does not apply or nothing is defined.
+    """
+    for file in board.other_files:
+        yield dict.fromkeys(COLUMNS) | {"part": "other file", "other": file.name}
     for agreement in board.rows:
         for name, figure in _figures(agreement):
             yield _row("criterion", name, figure, criterion=agreement.name)

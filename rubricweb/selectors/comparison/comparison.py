@@ -47,7 +47,7 @@ from rubricweb.selectors.labels.ground_truth import (
     reviewed_items,
     run_answers,
 )
-from rubricweb.selectors.labels.incomparable import on_other_versions, one_verdict, why_nothing
+from rubricweb.selectors.labels.incomparable import choices_only, on_other_versions, one_verdict, why_nothing
 from rubricweb.selectors.reviews.sampling import DescribedItems
 from rubricweb.selectors.shared.cases import repeated_cases
 from rubricweb.selectors.shared.unavailable import Unavailable
@@ -208,7 +208,7 @@ def compare(
         errors=sum(unit in said.failed for unit in units),
         undecided=sum(truth.verdict is None for truth in truths.values()),
         adjudicated=sum(truth.rule == "adjudicated" for truth in truths.values()),
-        hidden_items=len(hidden),
+        hidden_items=_left_out(runs, hidden),
         on_other_versions=sum(unit[1] in elsewhere for unit in labelled),
         of_other_systems=sum(unit[0] not in hidden for unit in of_others),
         unavailable=why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden),
@@ -307,7 +307,7 @@ def overview(
     labelled_binary = [unit for unit in labelled if unit[0] not in hidden and unit[1] not in others]
     unavailable = why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden)
     if unavailable is None and agreement.kappa.value is None:
-        unavailable = one_verdict(run) if agreement.n else None
+        unavailable = one_verdict(run) if agreement.n else choices_only(run)
     rows = scored_rows([run], hidden)
     scores = PeoplesScores(run, rows).of(by_rater, said.values)
     estimate = people_estimate(run, queues, rows, scores, hidden=hidden)
@@ -326,6 +326,12 @@ def overview(
             {unit for unit in by_rater if unit[0] in items and unit[1] in own}, weighted=True
         ),
     )
+
+
+def _left_out(runs: Sequence[Run], hidden: set[int]) -> int:
+    """How many of the hidden items the runs graded. One query at most."""
+    graded = RunItem.objects.filter(run__in=runs).order_by()
+    return len(hidden.intersection(graded.values_list("item_id", flat=True))) if hidden else 0
 
 
 def _cases(runs: Sequence[Run], queues: Sequence[ReviewQueue]) -> dict[int, int]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 import numpy as np
+from django.db.models import Q
 
 from rubricweb.engine.agreement import (
     Figure,
@@ -207,12 +208,16 @@ def _unavailable(run: Run, found: Sampled | NotSampled, *, labelled: int, items:
 
 
 def _open_sample(run: Run) -> ReviewQueue | None:
-    """The newest open random sample of the run's dataset by its whole rubric that is handed out as drawn."""
+    """The newest open random sample of what the run graded by its whole rubric, handed out as drawn."""
+    version = run.system_version
+    same_answers = Q(system_versions__system__name="") if version is None else Q(system_versions=version)
     queues = ReviewQueue.objects.filter(
+        Q(system_versions=None) | same_answers,
         dataset=run.dataset_id,
         rubric_version=run.rubric_version_id,
         order=Order.DRAWN,
         state=QueueState.OPEN,
         criteria=None,
+        half__in={"", run.half},
     )
     return queues.order_by("-pk").first()

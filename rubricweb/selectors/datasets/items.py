@@ -53,6 +53,11 @@ class Listed:
     half: str = ""
     tags: tuple[str, ...] = ()
 
+    @property
+    def is_past(self) -> bool:
+        """Whether it is of a version by its number."""
+        return self.version not in (CURRENT, RETIRED)
+
 
 NOW = Listed()
 
@@ -91,19 +96,19 @@ def items(
 
     `listed` may name a version of before, retired items, a half, tags; columns narrow the current ones only.
     Each is named as `name_systems` and `name_tags` do. While some key is withheld the order by key is that of
-    the dataset, and neither a search nor a column or tag finds an item by what is withheld. Raises Invalid
-    for an order that is not in ITEM_ORDERS.
+    the dataset, and neither a search nor a column, a tag or a version of before finds an item by what is
+    withheld. Raises Invalid for an order that is not in ITEM_ORDERS.
     """
     if order not in ITEM_ORDERS:
         raise Invalid(f"Items cannot be sorted by {order!r}. Allowed: {', '.join(ITEM_ORDERS)}.")
-    asks_keys = bool(search or where or listed.tags or order.lstrip("-") == "key")
+    listed = _of_now(listed, dataset)
+    asks_keys = bool(search or where or listed.tags or listed.is_past or order.lstrip("-") == "key")
     unnamed = _unnamed(dataset, viewer) if asks_keys else None
     if unnamed is not None:
         order = order.replace("key", "position")
     # First the ids: to put thousands of rows in order, no database is to read their submissions.
     found: Page[Any]
-    version = CURRENT if listed.version == dataset.version else listed.version
-    if where and version != CURRENT:
+    if where and listed.version != CURRENT:
         raise Invalid.at("where", "a column of past items", "none: columns narrow the current items")
     by_columns_alone = where and not (search or listed.half or listed.tags)
     if by_columns_alone and order.lstrip("-") == "position" and unnamed is None:
@@ -111,8 +116,12 @@ def items(
         found = keyset_page(facets, order=ITEM_ORDERS[order], cursor=cursor, size=size)
         ids = [facet.item_id for facet in found.rows]
     else:
-        rows = _narrowed(dataset, replace(listed, version=version), search, where, unnamed)
-        found = keyset_page(rows.only("position", "key"), order=ITEM_ORDERS[order], cursor=cursor, size=size)
+        rows = _narrowed(dataset, listed, search, where, unnamed)
+        fields = ITEM_ORDERS[order]
+        if listed.version == RETIRED and fields[-1].lstrip("-") == "position":
+            # Several stood at one place, one after the other.
+            fields = (*fields, fields[-1].replace("position", "pk"))
+        found = keyset_page(rows.only("position", "key"), order=fields, cursor=cursor, size=size)
         ids = [row.pk for row in found.rows]
     full = (
         Item.objects.filter(pk__in=ids)
@@ -166,9 +175,15 @@ def matching_ids(
     listed: Listed = NOW,
 ) -> list[int]:
     """The ids of the items that `items` lists, in their order, the first `most`."""
-    unnamed = _unnamed(dataset, viewer) if search or where or listed.tags else None
+    listed = _of_now(listed, dataset)
+    unnamed = _unnamed(dataset, viewer) if search or where or listed.tags or listed.is_past else None
     rows = _narrowed(dataset, listed, search, where, unnamed)
     return list(rows.order_by("position").values_list("pk", flat=True)[:most])
+
+
+def _of_now(listed: Listed, dataset: Dataset) -> Listed:
+    """The same, with the newest version as the current items."""
+    return replace(listed, version=CURRENT) if listed.version == dataset.version else listed
 
 
 def _unnamed(dataset: Dataset, viewer: User) -> Exists | None:
@@ -183,7 +198,8 @@ def _narrowed(
 ) -> QuerySet[Item]:
     rows = narrowed(_listed(dataset, listed.version), dataset, where)
     rows = tagged(of_half(rows, listed.half), listed.tags)
-    if listed.tags and unnamed is not None:
+    # A file of one version's answers made a version of the dataset: which items came with it tells as much.
+    if (listed.tags or listed.is_past) and unnamed is not None:
         rows = rows.exclude(Q(unnamed))
     if where and unnamed is not None:
         # Their metadata may tell which system answered.

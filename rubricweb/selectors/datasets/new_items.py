@@ -1,8 +1,8 @@
-"""Items that came into a run's dataset after the run was planned."""
+"""Items that came into a run's dataset, or back into it, after the run was planned."""
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from rubricweb.models import Item, Run, RunItem
+from rubricweb.models import ChangeKind, DatasetChange, Item, ItemAbsence, Run, RunItem
 from rubricweb.selectors.datasets.halves import of_half
 
 
@@ -15,8 +15,11 @@ def new_items(run: Run) -> QuerySet[Item]:
     if run.imported:
         return Item.objects.none()
     planned = RunItem.objects.filter(run=run, item_id=OuterRef("pk"))
+    restored = ItemAbsence.objects.filter(
+        item=OuterRef("pk"), retired_in__lte=run.dataset_version, restored_in__gt=run.dataset_version
+    )
     items: QuerySet[Item] = Item.objects.current().filter(
-        ~Exists(planned), dataset_id=run.dataset_id, created_at__gt=run.created_at
+        Q(created_at__gt=run.created_at) | Exists(restored), ~Exists(planned), dataset_id=run.dataset_id
     )
     items = of_half(items, run.half)
     if run.system_version_id is None:
@@ -25,11 +28,6 @@ def new_items(run: Run) -> QuerySet[Item]:
 
 
 def new_item_count(run: Run) -> int:
-    """How many those are. Costs one row as long as nothing was added: positions grow with time."""
-    newest = (
-        Item.objects.filter(dataset_id=run.dataset_id)
-        .order_by("-position")
-        .values_list("created_at", flat=True)
-        .first()
-    )
-    return new_items(run).count() if newest is not None and newest > run.created_at else 0
+    """How many those are. Costs one row as long as nothing came in."""
+    came = DatasetChange.objects.filter(dataset=run.dataset_id, created_at__gt=run.created_at)
+    return new_items(run).count() if came.exclude(kind=ChangeKind.RETIRE).exists() else 0

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from rubricweb.errors import Invalid
 from rubricweb.models import (
-    NOT_RETIRED,
     Dataset,
     Item,
     QueueItem,
@@ -24,13 +23,15 @@ from rubricweb.selectors.blinding import hidden_items
 def counted_versions(dataset: Dataset) -> list[SystemVersion]:
     """The versions with answers in the dataset, each with its `item_count`; that of no named system first.
 
-    By system, and in the order in which the versions came. One query.
+    By system, and in the order in which the versions came. Two queries.
     """
-    return list(
-        versions_of_items(Item.objects.current().filter(dataset=dataset)).annotate(
-            item_count=Count("items", filter=Q(items__dataset=dataset, items__retired_in=NOT_RETIRED))
-        )
-    )
+    current = Item.objects.current().filter(dataset=dataset).order_by()
+    answers = dict(current.values_list("system_version").annotate(n=Count("pk")))
+    versions = SystemVersion.objects.filter(pk__in=answers).select_related("system")
+    found = list(versions.order_by("system__name", "position"))
+    for version in found:
+        version.item_count = answers[version.pk]  # type: ignore[attr-defined]  # for its readers
+    return found
 
 
 def systems(team: Team, *, archived: bool = False) -> list[System]:

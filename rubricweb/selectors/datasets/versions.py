@@ -4,8 +4,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, Sum
 
 from rubricweb.engine.formats.dataset_values import MAX_ID
 from rubricweb.errors import NotFound
@@ -23,10 +24,14 @@ from rubricweb.models import (
     Review,
     ReviewState,
     RunItem,
+    User,
 )
+from rubricweb.selectors.blinding import hidden_datasets
 
 TEST = "test"
 AT_ONCE = 5000
+ANSWER = ("case_id", "wording", "system_version_id", "attempt")
+"""What no two current items have the same of; nor of their key."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +53,16 @@ class Behind:
     held_out: int
 
 
-def changes(dataset: Dataset) -> QuerySet[DatasetChange]:
-    """How each version came to be, the newest first."""
-    return dataset.changes.select_related("created_by").order_by("-version")
+def changes(dataset: Dataset, *, viewer: User, most: int | None = None) -> list[DatasetChange]:
+    """How each version came to be, the newest first.
+
+    Without notes while some answer of the dataset is hidden: a file's name tells whose answers it brought.
+    """
+    found = list(dataset.changes.select_related("created_by").order_by("-version")[:most])
+    if dataset.pk in hidden_datasets(viewer, dataset.team):
+        for change in found:
+            change.note = ""
+    return found
 
 
 def retired_count(dataset: Dataset) -> int:
@@ -88,32 +100,42 @@ def behind(dataset: Dataset, item_ids: Sequence[int]) -> Behind:
 
 
 def items_of_cases(dataset: Dataset, case_ids: Sequence[int], *, retired: bool = False) -> list[int]:
-    """The ids of the current answers to these cases of the dataset, or of the retired ones, in order."""
+    """The ids of the current answers to these cases of the dataset, or of the retired ones, in order.
+
+    Of several retired ones with the same key, or with the same answer's place, the newest.
+    """
     found: dict[int, int] = {}
+    places: set[tuple[object, ...]] = set()
     for ids in _parts(list(dict.fromkeys(case_ids))):
         if Case.objects.filter(dataset=dataset, pk__in=ids).count() < len(ids):
             raise NotFound(f"case in {dataset}")
         rows = Item.objects.filter(case__in=ids)
         rows = rows.exclude(retired_in=NOT_RETIRED) if retired else rows.current()
-        found |= dict(rows.values_list("pk", "position"))
+        for pk, position, key, *answer in rows.order_by("-pk").values_list("pk", "position", "key", *ANSWER):
+            if places.isdisjoint({(key,), tuple(answer)}):
+                places |= {(key,), tuple(answer)}
+                found[pk] = position
     return sorted(found, key=lambda pk: (found[pk], pk))
 
 
 def taken_places(dataset: Dataset, item_ids: Sequence[int]) -> list[str]:
-    """The retired items, as id:7, whose place another one has now: its key, or its answer to the case.
+    """The retired items, as id:7, whose place another one has: its key, or its answer to the case.
 
-    By number: their keys may be withheld.
+    The other one is current, or one of these as well. By number: their keys may be withheld.
     """
-    found: list[str] = []
+    current = Item.objects.current().filter(dataset=dataset).order_by()
+    wanted: list[tuple[Any, ...]] = []
+    places: Counter[tuple[Any, ...]] = Counter()
     for ids in _parts(item_ids):
-        current = Item.objects.current().filter(dataset=dataset).order_by()
-        rows = Item.objects.filter(pk__in=ids).order_by("position", "pk")
-        wanted = list(rows.values_list("pk", "key", "case_id", "wording", "system_version_id", "attempt"))
-        keys = set(current.filter(key__in={row[1] for row in wanted}).values_list("key", flat=True))
-        of_cases = current.filter(case__in={row[2] for row in wanted})
-        answered = set(of_cases.values_list("case_id", "wording", "system_version_id", "attempt"))
-        found += [f"id:{pk}" for pk, key, *answer in wanted if key in keys or tuple(answer) in answered]
-    return found
+        rows = list(Item.objects.filter(pk__in=ids).order_by().values_list("position", "pk", "key", *ANSWER))
+        wanted += rows
+        of_keys = current.filter(key__in={key for _, _, key, *_ in rows})
+        of_cases = current.filter(case__in={case_id for _, _, _, case_id, *_ in rows})
+        places.update([*of_keys.values_list("key"), *of_cases.values_list(*ANSWER)])
+    for _, _, key, *answer in wanted:
+        places.update([(key,), tuple(answer)])
+    taken = [pk for _, pk, key, *answer in sorted(wanted) if max(places[key,], places[tuple(answer)]) > 1]
+    return [f"id:{pk}" for pk in taken]
 
 
 def file_keys(dataset: Dataset) -> dict[int, str]:

@@ -1,7 +1,7 @@
 """What can be compared: which runs, which queues, and what is missing where nothing can."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Exists, OuterRef, QuerySet
 
@@ -137,17 +137,28 @@ def select_comparison(
 
 def why_not_comparable(team: Team, selection: ComparisonSelection) -> Unavailable | None:
     """What is missing before anything can be compared, None when nothing is."""
-    if selection.run is None:
-        return nothing_over_labels(Run.objects.filter(team=team), team)
-    return None if selection.queues else no_labels(selection.run)
+    if selection.run is not None:
+        return None if selection.queues else no_labels(selection.run)
+    runs = Run.objects.filter(team=team)
+    empty = next((queue for queue in selection.queues if queue not in selection.offered), None)
+    if empty is None:
+        return nothing_over_labels(runs, team)
+    runs = runs.filter(dataset=empty.dataset_id)
+    if not runs.exists():
+        return replace(NO_RUN, why=f"No run has graded {empty.dataset} yet.")
+    return nothing_over_labels(runs, team, narrowed=True)
 
 
-def nothing_over_labels(runs: QuerySet[Run], team: Team, dataset_id: int | None = None) -> Unavailable:
-    """Why none of these runs has ended over what people labelled (in one dataset where it is given)."""
-    labelled = labelled_queues(dataset_id, team=team)
+def nothing_over_labels(runs: QuerySet[Run], team: Team, *, narrowed: bool = False) -> Unavailable:
+    """Why none of these runs has ended over what people labelled; `narrowed` are some of the team's alone."""
+    labelled = labelled_queues(team=team).order_by().values("dataset")
+    over_labels = runs.filter(dataset__in=labelled)
+    if narrowed and not over_labels.exists():
+        newest = runs.select_related("dataset", "rubric_version").order_by("-created_at", "-pk").first()
+        return no_labels(newest) if newest else NO_RUN
     if not labelled.exists():
         return NO_LABELS if runs.exists() else NO_RUN
-    under_way = runs.filter(state=RunState.RUNNING, dataset__in=labelled.order_by().values("dataset")).first()
+    under_way = over_labels.filter(state=RunState.RUNNING).first()
     if under_way is None:
         return NO_RUN_OVER_LABELS
     return Unavailable(

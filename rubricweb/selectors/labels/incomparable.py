@@ -116,3 +116,14 @@ def one_verdict(run: Run) -> Unavailable:
         "Have items labelled that the judge answered otherwise.",
         page="queues",
     )
+
+
+def choices_only(run: Run) -> Unavailable:
+    """Why there is no pooled κ though choices have answers of both sides."""
+    return Unavailable(
+        "choices_only",
+        "No criterion that is simply met or unmet has an answer of both; each choice has its own κ.",
+        "Look at them on Compare.",
+        page="compare",
+        run_id=run.pk,
+    )

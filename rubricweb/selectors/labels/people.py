@@ -6,7 +6,7 @@ version.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from django.db.models.functions import Coalesce, Greatest
 
 from rubricweb.engine.origin import Origin, origin_of
 from rubricweb.models import Adjudication, Criterion, Judgement, Rater, RaterKind, ReviewQueue, Run
+from rubricweb.selectors.shared.option_maps import flows
 
 Unit = tuple[int, int]
 """(item id, criterion id): what one label is about."""
@@ -112,7 +113,7 @@ class _Meaning:
     `option_map`.
     """
 
-    source: int | None
+    source_id: int | None
     option_map: Mapping[str, str | None] | None
     members: dict[int, int] = field(default_factory=dict)
 
@@ -126,8 +127,8 @@ def reading_of(versions: Sequence[int], meanings: Mapping[int, _Meaning]) -> Lab
         if not ranked:
             continue
         place, target = min(ranked)
-        for members, options in _flows(meaning, meanings):
-            for pk in members.values():
+        for flowing, options in flows(meaning, meanings):
+            for pk in flowing.members.values():
                 if pk not in best or place < best[pk][0]:
                     best[pk] = (place, target, options)
     moved = {pk: found for pk, found in best.items() if found[1] != pk}
@@ -135,22 +136,6 @@ def reading_of(versions: Sequence[int], meanings: Mapping[int, _Meaning]) -> Lab
         {pk: target for pk, (_, target, _) in moved.items()},
         {pk: options for pk, (_, _, options) in moved.items() if options is not None},
     )
-
-
-def _flows(
-    meaning: _Meaning, meanings: Mapping[int, _Meaning]
-) -> Iterator[tuple[Mapping[int, int], Mapping[str, str] | None]]:
-    """The criteria whose labels count for a meaning, its own first, with what each label counts as."""
-    options: Mapping[str, str] | None = None
-    yield meaning.members, options
-    # Maps only lead from older words to newer ones, so this comes to an end.
-    while meaning.source is not None and meaning.source in meanings:
-        step = {old: new for old, new in (meaning.option_map or {}).items() if new is not None}
-        options = (
-            step if options is None else {old: options[new] for old, new in step.items() if new in options}
-        )
-        meaning = meanings[meaning.source]
-        yield meaning.members, options
 
 
 def _meanings(versions: Collection[int]) -> dict[int, _Meaning]:
@@ -166,7 +151,7 @@ def _meanings(versions: Collection[int]) -> dict[int, _Meaning]:
         ):
             assert meaning_id is not None  # asked for
             found.setdefault(meaning_id, _Meaning(source, option_map)).members[version_id] = pk
-        missing = {one.source for one in found.values() if one.source is not None} - set(found)
+        missing = {one.source_id for one in found.values() if one.source_id is not None} - set(found)
         if not missing:
             return found
         rows = Criterion.objects.filter(meaning__in=missing)

@@ -4,11 +4,11 @@ A place is a field of the item, `submission`, `thinking`, `prompt` or `reference
 of it, `submission[2]`, and one part of a turn that has several, `prompt[0][1]`.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from rubricweb.engine.parsers.json_text import json_container
 from rubricweb.models import Item
 
 _PLACE = re.compile(r"(submission|thinking|prompt|reference)(?:\[(\d{1,6})\](?:\[(\d{1,6})\])?)?")
@@ -67,12 +67,7 @@ def _fields(item: Item) -> dict[str, Any]:
 def _conversation(value: Any) -> list[Mapping[str, Any]] | None:
     """The turns of a chat array, or of a text that holds one; None for anything else."""
     if isinstance(value, str):
-        if value.lstrip()[:1] != "[":
-            return None
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return None
+        value = json_container(value)
     is_chat = isinstance(value, list) and bool(value)
     if not is_chat or not all(isinstance(one, Mapping) and isinstance(one.get("role"), str) for one in value):
         return None

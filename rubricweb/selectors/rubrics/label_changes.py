@@ -2,9 +2,9 @@
 words before.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
@@ -29,6 +29,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items
 from rubricweb.selectors.rubrics.label_queues import LabelQueue, Pair, Probe, label_queues
+from rubricweb.selectors.shared.option_maps import flows
 
 GUIDELINES = "guidelines"
 """In the place of an id: all criteria that were not reworded themselves, where the guidelines were."""
@@ -46,8 +47,9 @@ class OptionCount:
 class LabelChange:
     """One reworded criterion, or all others where the guidelines changed (`uid` GUIDELINES, no `previous`).
 
-    `labels` in `reviews` and `decisions` of adjudicators stand on the words before. Of a choice `earlier` are
-    its options then and `options` those it has now; labels are carried as they are where these are the same.
+    `labels` in `reviews` and `decisions` of adjudicators stand on the words before, carried ones too.
+    Of a choice `earlier` are its options then, with the labels that count as each, and `options` those it has
+    now; labels are carried as they are where these are the same.
     `decision` is the current one, None while the labels wait. `criterion` is None in a draft. `pairs` are the
     criteria it is about, before and now; `queues` were opened to have them labelled again, or to
     probe; what a probe found is filled in by `selectors.probes`.
@@ -116,6 +118,7 @@ class _NewerCriterion:
     question: tuple[Any, ...]
     kind: str
     options: tuple[str, ...]
+    is_penalty: bool
     row: Criterion | None
 
 
@@ -131,12 +134,13 @@ def changes_in_draft(rubric: Rubric, content: engine.Rubric, *, viewer: User) ->
             wording(one.to_dict()),
             one.kind,
             tuple(option.label for option in one.options),
+            one.weight < 0,
             None,
         )
         for one in content.criteria
     ]
     hidden = hidden_items(viewer, rubric.team)
-    return _changes(asked, content.guidelines, RubricVersion.objects.filter(rubric=rubric), {}, hidden)
+    return _changes(asked, content.guidelines, rubric, {}, hidden)
 
 
 def changes_in_version(version: RubricVersion, *, viewer: User | None) -> LabelChanges:
@@ -149,18 +153,23 @@ def changes_in_version(version: RubricVersion, *, viewer: User | None) -> LabelC
         return LabelChanges((), None)
     asked = [
         _NewerCriterion(
-            row.uid, row.name, row.question, row.kind, tuple(one["label"] for one in row.options), row
+            row.uid,
+            row.name,
+            row.question,
+            row.kind,
+            tuple(one["label"] for one in row.options),
+            row.weight < 0,
+            row,
         )
         for row in sorted(version.criteria.all(), key=lambda one: one.position)
     ]
     rows = LabelDecision.objects.filter(version=version, superseded_at=None)
     current = list(rows.select_related("decided_by", "version__rubric__team"))
-    for one in current:
-        if viewer is not None and "probe" in one.evidence:  # to be shown, never saved
-            one.evidence = one.evidence | {"probe": probe_evidence(one, viewer=viewer)}
-    earlier = RubricVersion.objects.filter(rubric=version.rubric_id, number__lt=version.number)
+    if viewer is not None:
+        withhold_evidence(current, version.rubric, viewer=viewer)
     hidden = Item.objects.none() if viewer is None else hidden_items(viewer, version.rubric.team)
-    found = _changes(asked, version.guidelines, earlier, {one.criterion_id: one for one in current}, hidden)
+    decided = {one.criterion_id: one for one in current}
+    found = _changes(asked, version.guidelines, version.rubric, decided, hidden, before=version.number)
     return _with_queues(found, version, viewer)
 
 
@@ -185,50 +194,58 @@ def _with_queues(found: LabelChanges, version: RubricVersion, viewer: User | Non
     return replace(found, changes=tuple(changes))
 
 
-def probe_evidence(decision: LabelDecision, *, viewer: User) -> dict[str, Any] | None:
-    """What a probe had found when it was decided, None without one; withheld while the viewer is still to
-    review something of its datasets blind.
+def withhold_evidence(decisions: Sequence[LabelDecision], rubric: Rubric, *, viewer: User) -> None:
+    """Takes out of what stood on the words before, and of what a probe had found, when they decided, all that
+    the viewer may not know yet. The rows are to be shown, never saved.
+
+    While they are still to review something of a dataset blind, nothing is told that was counted over it:
+    `labels`, `reviews` and `decisions` over all datasets with queues of the rubric, the `probe` over its own.
     """
-    stored: dict[str, Any] | None = decision.evidence.get("probe")
-    if stored is None:
-        return None
-    assert decision.version.rubric is not None  # numbered versions alone are decided about
-    datasets = set(ReviewQueue.objects.filter(pk__in=stored["queues"]).values_list("dataset_id", flat=True))
-    return None if datasets & hidden_datasets(viewer, decision.version.rubric.team) else stored
+    hidden = hidden_datasets(viewer, rubric.team) if decisions else frozenset()
+    if not hidden:
+        return
+    queues = ReviewQueue.objects.filter(rubric_version__rubric=rubric)
+    dataset_of = dict(queues.values_list("pk", "dataset_id"))
+    counted = dict.fromkeys(("labels", "reviews", "decisions")) if hidden & {*dataset_of.values()} else {}
+    for one in decisions:
+        stored = one.evidence.get("probe")
+        probed = {dataset_of.get(pk) for pk in stored["queues"]} if stored is not None else set()
+        one.evidence = one.evidence | counted | ({"probe": None} if hidden & probed else {})
 
 
 def _changes(
     asked: Sequence[_NewerCriterion],
     guidelines: str,
-    earlier: QuerySet[RubricVersion],
+    rubric: Rubric,
     decided: Mapping[int | None, LabelDecision],
     hidden: QuerySet[Item, Any],
+    before: int | None = None,
 ) -> LabelChanges:
-    before: dict[str, list[Criterion]] = defaultdict(list)
-    rows = Criterion.objects.filter(version__in=earlier, uid__in=[one.uid for one in asked], kind__in=PEOPLE)
-    for row in rows.select_related("version").order_by("version__number"):
-        before[row.uid].append(row)
+    """What is asked in other words than in the versions `before` that number, all of them for None."""
+    asked = [one for one in asked if one.kind in PEOPLE]
+    rows = _rows_of(rubric, [one.uid for one in asked])
     above = " ".join(guidelines.split())
     reworded: list[tuple[_NewerCriterion, Criterion]] = []
     under_guidelines: list[Criterion] = []
     under: list[Pair] = []
+    given: dict[int, _GivenTo] = {}
     for one in asked:
-        chain = before[one.uid]
+        chain = [row for row in rows[one.uid] if before is None or (row.version.number or 0) < before]
         if not chain or any(row.asks == (*one.question, above) for row in chain):
             continue
+        given[chain[-1].pk] = _given_to(chain, rows[one.uid])
         if chain[-1].question == one.question:
             under_guidelines.append(chain[-1])
             under += [(chain[-1], one.row)] if one.row is not None else []
         else:
             reworded.append((one, chain[-1]))
-    previous = [row for _, row in reworded] + under_guidelines
-    counts = _counts({row.meaning_id for row in previous if row.meaning_id is not None}, hidden)
+    counts = _counts(given, hidden)
     changes = [
-        _change(one, row, counts, decided.get(one.row.pk) if one.row is not None else None)
+        _change(one, row, counts[row.pk], decided.get(one.row.pk) if one.row is not None else None)
         for one, row in reworded
     ]
     if under_guidelines:
-        stands = [counts.get(row.meaning_id, _Counts()) for row in under_guidelines]
+        stands = [counts[row.pk] for row in under_guidelines]
         changes.append(
             LabelChange(
                 uid=GUIDELINES,
@@ -236,13 +253,14 @@ def _changes(
                 criterion=None,
                 previous=None,
                 labels=sum(one.labels for one in stands),
-                reviews=max(one.reviews for one in stands),
+                reviews=max(one.labels for one in stands),
                 decisions=sum(one.decisions for one in stands),
                 decision=decided.get(None),
                 pairs=tuple(under),
             )
         )
-    regrading = _regrading(previous, everything=bool(under_guidelines))
+    previous = [row for _, row in reworded] + under_guidelines
+    regrading = _regrading(asked, previous, everything=bool(under_guidelines))
     return LabelChanges(tuple(changes), regrading, leaves_out=bool(changes) and hidden.exists())
 
 
@@ -250,56 +268,88 @@ PEOPLE = ("binary", "choice")
 """The kinds of criteria people answer."""
 
 
+def _rows_of(rubric: Rubric, uids: Collection[str]) -> defaultdict[str, list[Criterion]]:
+    """Uid → the criteria of all versions that people answer, oldest first. One query."""
+    found: defaultdict[str, list[Criterion]] = defaultdict(list)
+    rows = Criterion.objects.filter(version__rubric=rubric, uid__in=uids, kind__in=PEOPLE)
+    for row in rows.select_related("version", "meaning").order_by("version__number"):
+        found[row.uid].append(row)
+    return found
+
+
+_GivenTo = Mapping[int, tuple[int, Mapping[str, str] | None]]
+"""Criterion id → its meaning, and what labels that were given to it count as; None for as they are."""
+
+
+def _given_to(chain: Sequence[Criterion], rows: Sequence[Criterion]) -> _GivenTo:
+    """Of all `rows` of a criterion those whose labels count for the last of the earlier ones, its `chain`.
+
+    Where labels were carried on since, its meaning has newer words too: those given to them are left out.
+    """
+    words = {repr(row.asks) for row in chain}
+    meanings = {row.meaning.pk: row.meaning for row in rows if row.meaning is not None}
+    if chain[-1].meaning is None:
+        return {}
+    return {
+        row.pk: (meaning.pk, options)
+        for meaning, options in flows(chain[-1].meaning, meanings)
+        for row in rows
+        if row.meaning_id == meaning.pk and repr(row.asks) in words
+    }
+
+
 @dataclass
 class _Counts:
-    labels: int = 0
-    reviews: int = 0
+    """What stands on the words before: `chosen` are the labels, as what they count there."""
+
+    chosen: Counter[str] = field(default_factory=Counter)
     decisions: int = 0
-    chosen: dict[str, int] | None = None
+
+    @property
+    def labels(self) -> int:
+        """How many; so many reviews, too, as a review says one thing of a criterion."""
+        return self.chosen.total()
 
 
-def _counts(meanings: Collection[int], hidden: QuerySet[Item, Any]) -> dict[int | None, _Counts]:
-    """Meaning → what stands on it, `hidden` items left out. Three queries."""
-    found: dict[int | None, _Counts] = defaultdict(_Counts)
-    in_sight = {"queue__team__deleted_at": None}
-    given = Judgement.objects.in_reviews(**in_sight).filter(
-        criterion__meaning__in=meanings, verdict__isnull=False
-    )
-    given = given.exclude(item__in=hidden)
-    for meaning, verdict, n in (
-        given.order_by().values("criterion__meaning", "verdict").annotate(n=Count("pk"))
-    ).values_list("criterion__meaning", "verdict", "n"):
-        found[meaning].labels += n
-        found[meaning].chosen = {**(found[meaning].chosen or {}), str(verdict): n}
-    reviews = given.order_by().values("criterion__meaning").annotate(n=Count("review", distinct=True))
-    for meaning, n in reviews.values_list("criterion__meaning", "n"):
-        found[meaning].reviews = n
-    decided = Adjudication.objects.filter(criterion__meaning__in=meanings).exclude(item__in=hidden).order_by()
-    for meaning, n in (
-        decided.values("criterion__meaning").annotate(n=Count("pk")).values_list("criterion__meaning", "n")
-    ):
-        found[meaning].decisions = n
+def _counts(given: Mapping[int, _GivenTo], hidden: QuerySet[Item, Any]) -> defaultdict[int, _Counts]:
+    """Id of the last earlier criterion → what stands on it, `hidden` items left out. Two queries."""
+    found: defaultdict[int, _Counts] = defaultdict(_Counts)
+    counts_for = {pk: (last, options) for last, rows in given.items() for pk, (_, options) in rows.items()}
+    meanings = {meaning for rows in given.values() for meaning, _ in rows.values()}
+
+    def carried(rows: QuerySet[Any, Any]) -> Iterator[tuple[_Counts, str, int]]:
+        rows = rows.filter(criterion__meaning__in=meanings).exclude(item__in=hidden).order_by()
+        counted = rows.values("criterion", "verdict").annotate(n=Count("pk"))
+        for criterion, verdict, n in counted.values_list("criterion", "verdict", "n"):
+            last, options = counts_for.get(criterion, (None, None))
+            label = verdict if options is None else options.get(verdict)
+            if last is not None and label is not None:
+                yield found[last], label, n
+
+    said = Judgement.objects.in_reviews(queue__team__deleted_at=None).filter(verdict__isnull=False)
+    for counts, label, n in carried(said):
+        counts.chosen[label] += n
+    for counts, _, n in carried(Adjudication.objects.all()):
+        counts.decisions += n
     return found
 
 
 def _change(
     one: _NewerCriterion,
     previous: Criterion,
-    counts: Mapping[int | None, _Counts],
+    stands: _Counts,
     decision: LabelDecision | None,
 ) -> LabelChange:
-    stands = counts.get(previous.meaning_id, _Counts())
-    chosen = stands.chosen or {}
     return LabelChange(
         uid=one.uid,
         name=one.name,
         criterion=one.row,
         previous=previous,
         labels=stands.labels,
-        reviews=stands.reviews,
+        reviews=stands.labels,
         decisions=stands.decisions,
         earlier=tuple(
-            OptionCount(option["label"], chosen.get(option["label"], 0)) for option in previous.options
+            OptionCount(option["label"], stands.chosen[option["label"]]) for option in previous.options
         ),
         options=one.options,
         may_carry=one.kind == previous.kind,
@@ -308,20 +358,24 @@ def _change(
     )
 
 
-def _regrading(previous: Sequence[Criterion], *, everything: bool) -> Regrading | None:
-    """What asking again comes to; None where nothing was reworded or no run has ended with the words
+def _regrading(
+    asked: Sequence[_NewerCriterion], previous: Sequence[Criterion], *, everything: bool
+) -> Regrading | None:
+    """What asking again comes to; None where nothing was reworded or no judge's run has ended with the words
     before.
     """
     versions = {row.version_id for row in previous}
-    ended = Run.objects.filter(rubric_version__in=versions).exclude(state=RunState.RUNNING)
+    ended = Run.objects.filter(rubric_version__in=versions, rater=None).exclude(state=RunState.RUNNING)
     run = ended.select_related("dataset", "rubric_version").order_by("-created_at", "-pk").first()
     if run is None:
         return None
     items = RunItem.objects.filter(run=run).count()
     everything = everything or run.autograder != "per_criterion"
-    asked = Criterion.objects.filter(version=run.rubric_version_id, kind__in=PEOPLE).count()
-    by_criterion = asked if everything else len(previous)
-    questions = by_criterion if run.autograder == "per_criterion" else 1
+    graded = Criterion.objects.filter(version=run.rubric_version_id)
+    # A judge is told whether a criterion is an error to avoid, so that a turned sign is another question.
+    answered = {repr((row.question, row.weight < 0)) for row in graded}
+    anew = [one for one in asked if everything or repr((one.question, one.is_penalty)) not in answered]
+    questions = len(anew) if run.autograder == "per_criterion" else 1
     votes = sum(run.panel.votes_per_criterion) if run.panel is not None else 1
     calls = items * questions * votes
     tally = RunTally.objects.filter(run=run).aggregate(calls=Sum("calls"), cost=Sum("cost_usd"))

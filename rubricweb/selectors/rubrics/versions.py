@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from django.db.models import Count, Max, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from rubricweb import engine
 from rubricweb.engine.autograders import PerCriterionGrader
@@ -66,12 +67,23 @@ def versions(rubric: Rubric) -> QuerySet[RubricVersion]:
     return (
         rubric.versions.select_related("published_by")
         .annotate(
-            criterion_count=Count("criteria", distinct=True),
-            run_count=Count("runs", distinct=True),
-            queue_count=Count("queues", distinct=True),
+            criterion_count=_count(Criterion.objects.all(), "version"),
+            run_count=_count(Run.objects.all(), "rubric_version"),
+            queue_count=_count(ReviewQueue.objects.all(), "rubric_version"),
         )
         .order_by("-number")
     )
+
+
+def _count(rows: QuerySet[Any], version: str) -> Coalesce:
+    """How many rows have the version in that field: joined to one another, they would multiply."""
+    own = rows.filter(**{version: OuterRef("pk")}).order_by().values(version)
+    return Coalesce(Subquery(own.annotate(n=Count("pk")).values("n")), 0)
+
+
+def version_numbers(rubric: Rubric) -> QuerySet[RubricVersion]:
+    """Every published version, newest first, with its number alone."""
+    return rubric.versions.only("number").order_by("-number")
 
 
 def version_with_criteria(version_id: int) -> RubricVersion:
@@ -99,12 +111,6 @@ def published_versions(team: Team) -> QuerySet[RubricVersion]:
         .select_related("rubric")
         .order_by("-rubric__updated_at", "-rubric_id", "-number")
     )
-
-
-def next_number(rubric: Rubric) -> int:
-    """The number the next publication gets."""
-    last = rubric.versions.aggregate(last=Max("number"))["last"]
-    return cast(int, last or 0) + 1
 
 
 # ── The draft ────────────────────────────────────────────────────────────────────────────────────

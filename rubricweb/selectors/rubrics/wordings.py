@@ -37,13 +37,14 @@ def _wordings(
     chain: list[Criterion], decided: Mapping[tuple[int, int | None], LabelDecision]
 ) -> list[Wording]:
     by_words: dict[str, Wording] = {}
-    previous: Wording | None = None
+    # Nobody labels a check: to people, the words before are those before it was one.
+    previous: dict[bool, Wording] = {}
     for row in chain:
-        words = repr(row.asks)
+        words, is_check = repr(row.asks), row.kind == "check"
         if words not in by_words:
-            by_words[words] = _first(row, previous, decided)
-        previous = by_words[words]
-        previous.members.append(row)
+            by_words[words] = _first(row, previous.get(is_check), decided)
+        previous[is_check] = by_words[words]
+        previous[is_check].members.append(row)
     return list(by_words.values())
 
 

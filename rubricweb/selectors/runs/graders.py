@@ -14,13 +14,14 @@ from rubricweb.engine.autograders import (
     Stage,
 )
 from rubricweb.engine.autograders.examples.few_shot import Example
-from rubricweb.engine.autograders.panels.cascade import Condition
+from rubricweb.engine.autograders.panels.cascade import CONDITIONS, Condition
 from rubricweb.engine.autograders.prompted import VerdictAutograder
-from rubricweb.engine.panels.vote_rules import Scale
+from rubricweb.engine.number_format import counted
+from rubricweb.engine.panels.vote_rules import DEFAULT_RULES, Scale
 from rubricweb.engine.panels.voting import VoteTally
 from rubricweb.engine.report import Escalation, Vote
 from rubricweb.engine.rubric import Criterion as EngineCriterion
-from rubricweb.models import Criterion, Item, PanelSnapshot, Run
+from rubricweb.models import CascadeSnapshot, Criterion, FewShotSnapshot, Item, PanelSnapshot, Run
 
 PER_ITEM = "rubric_as_judge"
 
@@ -90,6 +91,47 @@ def vote_grader(panel: PanelSnapshot, grader: VerdictAutograder) -> PanelGrader 
         [Stage(f"stage {number}", stage) for number, stage in enumerate(panels, start=1)],
         escalate_on=cast("Sequence[Condition] | None", panel.cascade.escalate_on),
         min_confidence=panel.cascade.min_confidence,
+    )
+
+
+def panel_words(panel: PanelSnapshot) -> tuple[str, ...]:
+    """Who votes, how often, and how that is settled: all that tells two panels apart but their judges."""
+    stages: list[list[str]] = [[] for _ in panel.repeats_by_stage]
+    for member in panel.members:
+        stages[member.stage].append(f"{member.name} × {member.weight:g}")
+    return (
+        ", then ".join(", ".join(members) for members in stages),
+        "asked " + ", then ".join(counted(times, "time") for times in panel.repeats_by_stage),
+        f"settled by {rule_words(panel.rule)}",
+        *((f"goes on at {escalation_words(panel.cascade)}",) if panel.cascade else ()),
+        f"at least {panel.quorum:.0%} of the votes" if panel.quorum else "however few votes",
+    )
+
+
+def examples_words(shown: FewShotSnapshot | None) -> str:
+    """How many labels the judge is shown; others may read alike, their digest tells."""
+    if shown is None or not shown.examples:
+        return "no examples"
+    return f"{counted(len(shown.examples), 'example')}, seed {shown.seed}"
+
+
+def rule_words(rule: str | Mapping[str, str] | None) -> str:
+    """How votes are settled: one rule's name, one per scale, or each scale's usual one."""
+    if isinstance(rule, str) and rule:
+        return rule.replace("_", " ")
+    by_scale = DEFAULT_RULES if not rule or isinstance(rule, str) else rule
+    return ", ".join(f"{scale} {name.replace('_', ' ')}" for scale, name in by_scale.items())
+
+
+def escalation_words(cascade: CascadeSnapshot) -> str:
+    """When a cascade asks its next stage, in words."""
+    least = cascade.min_confidence
+    named = cascade.escalate_on or [
+        condition for condition in CONDITIONS if condition != "low_confidence" or least is not None
+    ]
+    return ", ".join(
+        f"confidence below {least:g}" if condition == "low_confidence" else condition.replace("_", " ")
+        for condition in named
     )
 
 

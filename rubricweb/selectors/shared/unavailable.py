@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from rubricweb.models import Run
+from rubricweb.models import Run, SystemVersion
 
 CODES = {
     "no_run": "no run has graded anything yet",
@@ -18,6 +18,7 @@ CODES = {
     "labels_undecided": "people are tied on everything they labelled",
     "judge_silent": "the judge failed or abstained wherever people answered",
     "one_verdict": "one side gave one and the same verdict throughout",
+    "choices_only": "only choices have answers of both sides, each with a κ of its own",
     "not_a_random_sample": "the labelled items were not drawn at random",
     "no_reviews": "nobody has submitted a review in the queue",
     "no_second_labels": "no criterion of an item has labels of two people",
@@ -31,6 +32,7 @@ CODES = {
 class SuggestedSample:
     """The random queue that would do: so many items of a dataset, by this rubric version.
 
+    Of a run over one `system_version`, or one `half` of the cases, they are of these.
     Who labels is left to whoever opens it: a rater sees no figure over what they are still to review.
     """
 
@@ -38,6 +40,13 @@ class SuggestedSample:
     dataset_id: int
     rubric_version_id: int | None
     size: int
+    system_version: SystemVersion | None = None
+    half: str = ""
+
+    @property
+    def systems(self) -> list[str]:
+        """The system versions whose answers it asks about, by name; none where it is about any."""
+        return [] if self.system_version is None else [str(self.system_version)]
 
     @property
     def query(self) -> str:
@@ -49,15 +58,21 @@ class SuggestedSample:
             "kind": "sample",
             "size": self.size,
         }
+        if self.system_version is not None:
+            asked["systems"] = self.system_version.pk
+        if self.half:
+            asked["half"] = self.half
         return urlencode(asked)
 
     @property
     def command(self) -> str:
         """The same at the terminal."""
         version = f"id:{self.rubric_version_id}" if self.rubric_version_id else "-"
+        systems = "".join(f' --system "{name}"' for name in self.systems)
+        half = f" --half {self.half}" if self.half else ""
         return (
-            f'rubricweb queues new "{self.name}" --dataset {self.dataset_id} --rubric {version} '
-            f"--sample {self.size} --rater USER"
+            f'rubricweb queues new "{self.name}" --dataset {self.dataset_id} --rubric {version}'
+            f"{systems}{half} --sample {self.size} --rater USER"
         )
 
 
@@ -65,8 +80,9 @@ class SuggestedSample:
 class Unavailable:
     """Why there is nothing, and what to do next, a sentence each; `code` is one of CODES.
 
-    `page` is where the next step is done: "runs", "queues", "datasets", "run", "queue" or "new_queue", with
-    `run_id`, `queue_id` or `sample` where it is about one; "" where waiting is all there is to do.
+    `page` is where the next step is done: "runs", "queues", "datasets", "run", "compare", "queue" or
+    "new_queue", with `run_id`, `queue_id` or `sample` where it is about one; "" where waiting is all there is
+    to do.
     """
 
     code: str
@@ -90,4 +106,6 @@ def sample_for(run: Run, size: int) -> SuggestedSample:
         dataset_id=run.dataset_id,
         rubric_version_id=run.rubric_version_id,
         size=size,
+        system_version=run.system_version,
+        half=run.half,
     )

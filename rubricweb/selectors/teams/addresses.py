@@ -18,6 +18,15 @@ def holder(email: str) -> User | None:
     return row.user if row is not None else None
 
 
+def person_named(name: str) -> User | None:
+    """The person with this user name, or who has proven this e-mail address.
+
+    The address comes first: earlier releases let anybody take somebody else's for a user name.
+    """
+    known = holder(name) if "@" in name else None
+    return known or User.objects.filter(username__iexact=name).first()
+
+
 def proven_address(user: User) -> str:
     """The address this person has proven, "" for none."""
     row = EmailAddress.objects.get_verified(user)

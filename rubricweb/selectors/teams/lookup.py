@@ -80,7 +80,7 @@ def first_of_all_owners() -> User | None:
 
 def person_called(name: str) -> User:
     """The person with this user name, or who has proven this e-mail address."""
-    user = User.objects.filter(username__iexact=name).first() or addresses.holder(name)
+    user = addresses.person_named(name)
     if user is None:
         known = ", ".join(User.objects.order_by("username").values_list("username", flat=True)[:SHOWN])
         raise Invalid(f"There is nobody called {name!r}. Known: {known or 'nobody yet'}.")
@@ -189,8 +189,7 @@ def endpoint_called(team: Team, name: str) -> JudgeEndpoint:
 def member_called(team: Team, name: str) -> Membership:
     """A member by user name, or by the e-mail address they have proven."""
     rows = Membership.objects.filter(team=team).select_related("user", "team").order_by("user__username")
-    membership = rows.filter(user__username__iexact=name).first()
-    membership = membership or rows.filter(user=addresses.holder(name)).first()
+    membership = rows.filter(user=addresses.person_named(name)).first()
     if membership is None:
         known = ", ".join(rows.values_list("user__username", flat=True)[:SHOWN])
         raise Invalid(f"There is no member {name!r} in {team}. Known: {known}.")

@@ -9,8 +9,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from rubricweb.engine.errors import shortened
 from rubricweb.errors import Invalid, NotFound
-from rubricweb.models import ACCEPTED, PRUNED, ApiToken, JournalEntry, Membership, Role, Team, User
-from rubricweb.selectors.blinding import hidden_items
+from rubricweb.models import ACCEPTED, PRUNED, ApiToken, Item, JournalEntry, Membership, Role, Team, User
+from rubricweb.selectors.blinding import hidden_items, key_is_hidden
 from rubricweb.selectors.shared.pages import keyset_page
 from rubricweb.selectors.withheld_runs import withheld_runs
 
@@ -83,11 +83,14 @@ KINDS = {
     "judgeendpoint": "judge",
     "membership": "member",
     "modelprice": "price",
+    "rater": "rater",
     "review": "review",
     "reviewqueue": "review queue",
     "rubric": "rubric",
     "rubricversion": "rubric version",
     "run": "run",
+    "system": "system",
+    "systemversion": "system version",
     "team": "team",
 }
 """What a line of the journal can be about: the model's name → the words for it."""
@@ -98,7 +101,10 @@ ACTORS_NAMED = 20
 
 @dataclass(frozen=True)
 class JournalLine:
-    """One thing somebody did. `actor` None is the app itself; `detail` is (name, value) pairs."""
+    """One thing somebody did. `actor` None is the app itself; `detail` is (name, value) pairs.
+
+    `label` is "" for an item whose key is kept from the viewer: see `key_is_hidden`.
+    """
 
     actor: str | None
     verb: str
@@ -126,9 +132,10 @@ def journal(
     cursor: str | None = None,
     size: int = 50,
 ) -> JournalPage:
-    """Who did what, newest first. Decisions on items the viewer is still to review blind are left out; of
-    runs whose calls are withheld, why one stopped, how much was left to do, and how many calls were pruned;
-    and by which decisions others' exports count labels, which tells that there are labels of those words.
+    """Who did what, newest first. Decisions on items the viewer is still to review blind are left out, and
+    the keys of the other answers to their cases; of runs whose calls are withheld, why one stopped, how much
+    was left to do, and how many calls were pruned; and by which decisions others' exports count labels, which
+    tells that there are labels of those words.
 
     `actor` is a user name, `kind` one of the words of KINDS. Raises Invalid for any other.
     """
@@ -141,13 +148,15 @@ def journal(
     page = keyset_page(rows, order=("-pk",), cursor=cursor, size=size)
     withheld = set(withheld_runs(viewer, team).values_list("pk", flat=True))
     reviews_blind = hidden_items(viewer, team).exists()
+    items = [row.target_id for row in page.rows if row.target_kind == "item" and row.target_id is not None]
+    unnamed = _with_hidden_keys(items, viewer, team) if reviews_blind else set()
     lines = [
         JournalLine(
             actor=str(row.actor) if row.actor else None,
             verb=row.verb,
             kind=KINDS.get(row.target_kind, row.target_kind),
             target_id=row.target_id,
-            label=row.target_label,
+            label="" if row.target_kind == "item" and row.target_id in unnamed else row.target_label,
             detail=_visible_detail(
                 row, withheld, of_others=row.actor_id != viewer.pk and reviews_blind, blind=reviews_blind
             ),
@@ -156,6 +165,12 @@ def journal(
         for row in page.rows
     ]
     return JournalPage(tuple(lines), page.next_cursor)
+
+
+def _with_hidden_keys(item_ids: Collection[int], viewer: User, team: Team) -> set[int]:
+    """Those whose key is kept from the viewer."""
+    unnamed = Item.objects.filter(key_is_hidden(viewer, team), pk__in=item_ids)
+    return set(unnamed.order_by().values_list("pk", flat=True))
 
 
 def _model_of(kind: str) -> str:
@@ -178,6 +193,11 @@ def _actor_called(team: Team, rows: QuerySet[JournalEntry], name: str) -> int:
 
 # What the journal keeps of a run that depends on how many calls it made.
 TELLING = {"paused": "why", "gave up on": "why", "resumed": "items"}
+# What it keeps of labels and decisions of others: by which decisions an export counts labels, how many units
+# everybody agreed on.
+OF_OTHERS = {"exported": ("label_decisions",), ACCEPTED: ("decisions",)}
+# How many labels were given to earlier words, whoever decided what becomes of them.
+COUNTED = {"decided about labels of": ("labels", "probe")}
 
 
 def _visible_detail(
@@ -186,12 +206,13 @@ def _visible_detail(
     """The line's detail, without what must not be told of the runs whose calls are withheld, nor `of_others`
     by somebody still to review blind; nor which item a review was of, whose key may tell who answered.
     """
-    telling = TELLING.get(row.verb, "") if row.target_kind == "run" and row.target_id in withheld else ""
+    hidden = set()
+    if row.target_kind == "run" and row.target_id in withheld:
+        hidden.add(TELLING.get(row.verb))
     if row.verb == PRUNED and withheld:
-        telling = "calls"
-    if row.verb == "exported" and of_others:
-        telling = "label_decisions"
-    if row.verb == ACCEPTED and of_others:
-        telling = "decisions"  # how many units everybody agreed on
-    told = [(name, value) for name, value in row.detail.items() if name != telling]
-    return tuple(one for one in told if not (blind and row.target_kind == "review" and one[0] == "item"))
+        hidden.add("calls")
+    if of_others:
+        hidden.update(OF_OTHERS.get(row.verb, ()))
+    if blind:
+        hidden.update({"item"} if row.target_kind == "review" else COUNTED.get(row.verb, ()))
+    return tuple((name, value) for name, value in row.detail.items() if name not in hidden)

@@ -76,6 +76,7 @@ def start(
             CombinationPart(combination=made, dataset=part.dataset, place=place, system=part.system)
             for place, part in enumerate(asked.parts)
         )
+        archiving.hold_team(team)
         if enqueue is not None:
             transaction.on_commit(lambda: enqueue(made.pk))
     return made

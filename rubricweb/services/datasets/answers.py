@@ -13,7 +13,7 @@ from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, User
 from rubricweb.services.datasets import datasets, systems
-from rubricweb.services.datasets.intake import MOST_FAULTS
+from rubricweb.services.datasets.intake import MOST_FAULTS, made_id_faults
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def plan_answers(
     reading = AnswersReading(dataset, system, as_attempt=as_attempt)
     file = datasets.read_file(data, filename, columns, rubric=datasets.own_rubric(dataset))
     reading.take(file)
-    refuse(filename, reading.wrong_systems)
+    refuse(filename, reading.wrong_rows)
     return reading.plan()
 
 
@@ -122,13 +122,14 @@ class AnswersReading:
         # Case key and attempt → the place of the row that answers it.
         self._places: dict[tuple[str, int], str] = {}
         self._taken = 0
-        self.wrong_systems: list[Fault] = []
+        # Of another system, or with an id that is too long.
+        self.wrong_rows: list[Fault] = []
         self._wrong_cases: list[Fault] = []
 
     @property
     def faults(self) -> list[Fault]:
-        """What keeps the file from being added: rows of another system, then wrong cases."""
-        return self.wrong_systems or self._wrong_cases
+        """What keeps the file from being added: wrong rows, then wrong cases."""
+        return self.wrong_rows or self._wrong_cases
 
     def take(self, file: DatasetFile) -> DatasetFile:
         """This part of the file with every row as an answer of the version to its case."""
@@ -153,7 +154,7 @@ class AnswersReading:
         place, self._taken = f"items[{self._taken}]", self._taken + 1
         if record.system not in ("", self.version):
             allowed = f"{self.version}, the version of the whole file"
-            _add(self.wrong_systems, Fault(f"{place}.system", repr(record.system), allowed))
+            _add(self.wrong_rows, Fault(f"{place}.system", repr(record.system), allowed))
         row = _answer(record, self.version)
         last = self._last.get(row.case_id, 0)
         if self._as_attempt and last:
@@ -170,6 +171,8 @@ class AnswersReading:
         else:
             self._asked[row.case_id] = True
             self._places[row.case_id, row.attempt] = place
+            for fault in made_id_faults(row.id, f"{place}.id"):
+                _add(self.wrong_rows, fault)
             return row
         _add(self._wrong_cases, Fault(f"{place}.case_id", repr(row.case_id), why))
         return row

@@ -31,9 +31,10 @@ def declare(dataset: Dataset, wanted: Sequence[str], *, by: User | None) -> None
     locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
     before = names(locked)
     if wanted != before:
-        gone = [name for name in before if name not in wanted]
-        ItemFacet.objects.filter(dataset=locked, name__in=gone).delete()
-        _fill(locked, [name for name in wanted if name not in before], first=0)
+        kept = set(before) & set(wanted)
+        # Of new ones too: earlier releases lost columns and left what their items held in them.
+        ItemFacet.objects.filter(dataset=locked).exclude(name__in=kept).delete()
+        _fill(locked, [name for name in wanted if name not in kept], first=0)
         _keep(locked, wanted)
         record(locked.team, by, "declared columns of", locked, columns=wanted)
     dataset.columns = locked.columns

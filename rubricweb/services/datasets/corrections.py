@@ -172,6 +172,7 @@ def _check_case(case: Case, words: Correction) -> None:
         raise Invalid.at("submission", "an answer", "a prompt, reference or rubric: the words of a case")
     known = words_of(case)
     asked = _asked(known, words)
+    asked.submission = "…"  # a case has none, and a file brings no item without
     if words.rubric is None and (asked.prompt, asked.reference) == (known.prompt, known.reference):
         raise Invalid.at("correction", "the words there are", "other words")
     _read(asked)
@@ -179,7 +180,7 @@ def _check_case(case: Case, words: Correction) -> None:
 
 def _read(item: Item) -> ItemRecord:
     """The item as a file would bring it. Raises Invalid for what no file may hold."""
-    said = {"id": item.key or "case", "submission": item.submission or "…", "thinking": item.thinking}
+    said = {"id": item.key or "case", "submission": item.submission, "thinking": item.thinking}
     said |= {"prompt": item.prompt, "reference": item.reference}
     try:
         file = read_dataset(json.dumps([said]).encode(), filename="correction.json")

@@ -77,9 +77,12 @@ def import_dataset_file(
     file = read_file(data, filename, columns, strict=strict)
     name = dataset_name(file, filename, name)
     intake = Intake(None)
+    batches = [intake.take(part) for part in parts(file)]
+    if intake.faults:
+        raise _refused(filename, intake.faults)
     with transaction.atomic():
         dataset = new_dataset(team, file, name, by=by)
-        count = store(dataset, map(intake.take, parts(file)), by=by, filename=filename)
+        count = store(dataset, batches, by=by, filename=filename)
         stored = StoredItems(dataset, count, file.left_out, file.more_left_out)
         record(team, by, "imported", dataset, **journal_details(stored, filename))
     return stored
@@ -104,8 +107,8 @@ def add_items_of_file(
     Every id must be new to the dataset. A prompt or reference for the whole file becomes that of its items,
     where the dataset's is another. Ground truth and labels come along as in an import. Open queues hand the
     new items out after the others; runs take them in when they are extended. All or nothing: raises Invalid
-    with every fault, Conflict for a half of a split, whose seal covers its items, and where an open queue
-    would have items without a rubric.
+    with every fault, Conflict for a half of a split, whose seal covers its items, and where a queue that is
+    not closed would have items without a rubric.
     """
     require_unsealed(dataset)
     file = read_file(data, filename, columns, rubric=own_rubric(dataset), strict=strict)
@@ -120,7 +123,6 @@ def add_read_items(dataset: Dataset, file: DatasetFile, *, by: User | None, file
     batches = [intake.take(part) for part in parts(file)]
     if intake.faults:
         raise _refused(filename, intake.faults)
-    intake.check_queues()
     count = store(dataset, batches, by=by, filename=filename)
     stored = StoredItems(dataset, count, file.left_out, file.more_left_out)
     record(dataset.team, by, "added items to", dataset, **journal_details(stored, filename))
@@ -214,8 +216,8 @@ def store(dataset: Dataset, batches: Iterable[CheckedItems], *, by: User | None,
     """Stores items with everything that is said of them, in a transaction of the caller's; how many.
 
     Items stand behind those there are, in their order; those with the same rubric share a frozen version.
-    They make the next version of the dataset. Open queues over the whole dataset take them in. The dataset is
-    on `hold_with_rubric`, or new.
+    They make the next version of the dataset. Queues over the whole dataset that are not closed take them in,
+    or refuse them as `queues.take_in` does. The dataset is on `hold_with_rubric`, or new.
     """
     writer = _Writer(dataset)
     truth: list[LabelRecord] = []

@@ -13,10 +13,15 @@ from rubricweb import engine
 from rubricweb.engine.formats.datasets.files import DatasetFile
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Item, Judgement, Rubric, RubricVersion, Team, User, in_reviews
+from rubricweb.selectors.datasets.tags import dataset_tags
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
 from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets.cases import case_key
 from rubricweb.services.datasets.datasets import StoredItems
 from rubricweb.services.rubrics import rubrics
+
+KEPT_AS_READ = ("attempt", "submission", "thinking", "prompt", "reference", "description", "metadata")
+"""What of an item is stored just as its file has it."""
 
 Label = tuple[str, str, str]
 """(item key, criterion name, label)"""
@@ -103,7 +108,9 @@ def dataset_from_file(
 
 
 def _is_same(dataset: Dataset, file: DatasetFile) -> bool:
-    """Whether the file would store what is stored: everything a judge is shown, and the labels."""
+    """Whether the file would store what is stored: the items with all it says of them and their cases, and
+    the labels. Tags people gave cases since do not count.
+    """
     if (dataset.prompt, dataset.reference) != (file.prompt, file.reference):
         return False
     own = _criteria(dataset.rubric_version.to_engine() if dataset.rubric_version else None)
@@ -113,11 +120,15 @@ def _is_same(dataset: Dataset, file: DatasetFile) -> bool:
     if rows.count() != len(file.items):
         return False
     versions: dict[int | None, Any] = {None: None}
-    for row, item in zip(
-        rows.select_related("rubric_version").iterator(chunk_size=500), file.items, strict=True
-    ):
-        stored = (row.key, row.submission, row.thinking, row.prompt, row.reference)
-        if stored != (item.id, item.submission, item.thinking, item.prompt, item.reference):
+    tags = dataset_tags(dataset)
+    rows = rows.select_related("rubric_version", "case", "system_version__system")
+    for row, item in zip(rows.iterator(chunk_size=500), file.items, strict=True):
+        stored = (row.key, row.case.key, str(row.system_version))
+        if stored != (item.id, case_key(item), item.system):
+            return False
+        if any(getattr(row, name) != getattr(item, name) for name in KEPT_AS_READ):
+            return False
+        if not set(item.case_tags).issubset(tags.get(row.case_id, ())):
             return False
         if row.rubric_version_id not in versions:
             assert row.rubric_version is not None

@@ -40,6 +40,7 @@ from rubricweb.models import (
 from rubricweb.services.datasets import answers, datasets
 from rubricweb.services.datasets.intake import CheckedItems, Intake
 from rubricweb.services.shared import uploads
+from rubricweb.services.shared.archiving import hold_team
 from rubricweb.services.shared.database_retry import DATABASE_AWAY, retry_while_away
 from rubricweb.services.shared.journal import record
 
@@ -75,6 +76,7 @@ class _Stopped(Exception):
     """Somebody cancelled the import, or another process has it."""
 
 
+@transaction.atomic
 def start(
     team: Team, asked: ImportRequest, *, by: User, upload_id: str, enqueue: Callable[[int], None] | None
 ) -> DatasetImport:
@@ -94,6 +96,7 @@ def start(
         duplicates=asked.duplicates,
         created_by=by,
     )
+    hold_team(team)
     if enqueue is not None:
         transaction.on_commit(lambda: enqueue(made.pk))
     return made
@@ -237,7 +240,6 @@ def _read(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> Non
     faults = (reading.faults if reading is not None else []) or intake.faults
     if faults:
         raise Invalid(f"{found.filename}: {counted(len(faults), 'fault')}, nothing was imported.", faults)
-    intake.check_queues()
     assert header is not None, "a file without items is refused"
     found.rows_read, found.duplicate_count = intake.taken, intake.duplicate_count
     found.found = {

@@ -7,14 +7,15 @@ from typing import Any
 
 from rubricweb import engine
 from rubricweb.engine.autograders.examples.few_shot import content_digest
-from rubricweb.engine.errors import Fault
-from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
+from rubricweb.engine.errors import Fault, FaultList
+from rubricweb.engine.formats.dataset_values import MAX_ID, DatasetFile, ItemRecord
 from rubricweb.engine.formats.datasets.case_tags import MAX_TAGS
 from rubricweb.engine.formats.datasets.cases import AnsweredCase
+from rubricweb.engine.formats.field_values import read_id
 from rubricweb.engine.formats.label_files import LabelRecord
+from rubricweb.engine.number_format import counted
 from rubricweb.engine.submission import Submission
-from rubricweb.errors import Conflict
-from rubricweb.models import Dataset, Item, QueueState, ReviewQueue
+from rubricweb.models import Dataset, Item
 from rubricweb.selectors.datasets.tags import tags_of
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
 from rubricweb.services.datasets import cases
@@ -100,7 +101,9 @@ class Intake:
     _own: engine.Rubric | None = None
     _id_faults: list[Fault] = field(default_factory=list)
     _case_faults: list[Fault] = field(default_factory=list)
-    _any_bare: bool = False
+    # Items with labels that no rubric is there for, and the place of the first.
+    _unnamed_labels: int = 0
+    _first_unnamed: str = ""
     _seen: dict[tuple[Any, ...], str] = field(default_factory=dict)
     # Of cases the dataset has, by id.
     _tags: dict[int, set[str]] = field(default_factory=dict)
@@ -112,7 +115,7 @@ class Intake:
     @property
     def faults(self) -> list[Fault]:
         """What keeps the items from being added; what is wrong with cases only where the ids are right."""
-        return self._id_faults or self._case_faults
+        return self._id_faults or self._case_faults or self._label_faults
 
     def take(self, file: DatasetFile) -> CheckedItems:
         """The items of this part of the file, in their order."""
@@ -122,21 +125,28 @@ class Intake:
             known = cases.known_cases(self.dataset, [cases.case_key(item) for item in file.items])
             file = _with_free_ids(self.dataset, file, known)
             self._check(self.dataset, file, known)
+        self._count_unnamed_labels(file)
         rows = [self._row(file, item, known.get(cases.case_key(item))) for item in file.items]
         self.taken += len(rows)
         rows = self._with_duplicates(rows)
         return CheckedItems(rows, list(file.labels), list(_truth(file)))
 
-    def check_queues(self) -> None:
-        """Raises Conflict where an open queue would have items without a rubric."""
-        if self.dataset is None or not self._any_bare:
-            return
-        bare = ReviewQueue.objects.filter(dataset=self.dataset, state=QueueState.OPEN, rubric_version=None)
-        if (queue := bare.first()) is not None:
-            raise Conflict(
-                f"The open queue {queue} reviews every item by its own rubric, and some of these bring none. "
-                "Give each a rubric, or close the queue first."
-            )
+    @property
+    def _label_faults(self) -> list[Fault]:
+        if not self._unnamed_labels:
+            return []
+        found = f"labels of {counted(self._unnamed_labels, 'item')}, and no rubric that names their criteria"
+        allowed = (
+            "labels beside their rubric, in the file or of its items; "
+            "or the items without labels: import the rubric, then the labels"
+        )
+        return [Fault(self._first_unnamed, found, allowed)]
+
+    def _count_unnamed_labels(self, file: DatasetFile) -> None:
+        for i, item in enumerate(file.items, start=self.taken):
+            if file.rubric_for(item) is None and (labels := _labels_in(item)):
+                self._first_unnamed = self._first_unnamed or f"items[{i}].{labels}"
+                self._unnamed_labels += 1
 
     def _check(self, dataset: Dataset, file: DatasetFile, known: dict[str, Item]) -> None:
         is_other = file.rubric is not None and (self._own is None or _rules(file.rubric) != _rules(self._own))
@@ -151,10 +161,11 @@ class Intake:
                 for i, item in enumerate(file.items, start=self.taken)
                 if item.id in keys
             ]
+            for i, item in enumerate(file.items, start=self.taken):
+                self._id_faults += made_id_faults(item.id, f"items[{i}].id")
         if len(self._case_faults) < MOST_FAULTS:
             self._case_faults += cases.case_faults(dataset, file, known, first=self.taken)
             self._case_faults += self._tag_faults(file, known)
-        self._any_bare = self._any_bare or any(item.rubric is None for item in file.items)
 
     def _tag_faults(self, file: DatasetFile, known: dict[str, Item]) -> list[Fault]:
         """Items whose tags are too many beside those their case has, and gets from items before them."""
@@ -242,6 +253,15 @@ class Intake:
         return marked
 
 
+def made_id_faults(id: str, place: str) -> list[Fault]:
+    """What is wrong with an id that was made of a case and a system version: it may be too long."""
+    faults = FaultList()
+    if len(id) > MAX_ID:
+        read_id(id, place, faults)
+    found = f"an id of {len(id):,} characters, made of case and system"
+    return [Fault(place, found, f"at most {MAX_ID}, or an id of its own") for _ in faults]
+
+
 def parts(file: DatasetFile) -> Iterator[DatasetFile]:
     """The file as files of a few items each."""
     for begin in range(0, len(file.items), BATCH_ITEMS):
@@ -288,6 +308,14 @@ def _with_free_ids(dataset: Dataset, file: DatasetFile, known: dict[str, Item]) 
         return file
     items = tuple(replace(item, id=renamed.get(item.id, item.id)) for item in file.items)
     return replace(file, items=items)
+
+
+def _labels_in(item: ItemRecord) -> str:
+    """The field in which the item has labels, if it has any; gaps are none."""
+    for name, rows in (("ground_truth", [item.ground_truth or ()]), ("labels", item.labels.values())):
+        if any(label is not None for row in rows for label in row):
+            return name
+    return ""
 
 
 def _truth(file: DatasetFile) -> Iterator[LabelRecord]:

@@ -23,7 +23,7 @@ from rubricweb.selectors.datasets.versions import AT_ONCE, Behind
 from rubricweb.services import dataset_versions
 from rubricweb.services.datasets import columns
 from rubricweb.services.datasets.datasets import require_unsealed
-from rubricweb.services.reviews import assignments
+from rubricweb.services.reviews import assignments, queues
 from rubricweb.services.shared import bulk_rows
 from rubricweb.services.shared.journal import record
 
@@ -36,8 +36,8 @@ class ChangePlan:
 
     Of the chosen items `unchanged` were retired, or current, before. `cases` are left without an answer, have
     one again, or are corrected; `items` are then their answers, which keep the words before. `taken` items,
-    as id:7, cannot come back: another one has their key, or their answer's place. `replacement` is the id of
-    the item that stands in the place of a corrected one.
+    as id:7, cannot come back: another one, chosen or current, has their key, or their answer's place.
+    `replacement` is the id of the item that stands in the place of a corrected one.
     """
 
     change: ChangeKind
@@ -138,15 +138,18 @@ def retire(dataset: Dataset, item_ids: Sequence[int], *, by: User | None, note: 
 def restore(dataset: Dataset, item_ids: Sequence[int], *, by: User | None, note: str = "") -> ChangePlan:
     """Puts retired items back, at the place they had; current ones stay as they are.
 
-    Queues that are not closed ask about them again. Raises Conflict for a half of a split, and where another
-    item has the key or the place of one of them: then none is restored.
+    Queues that are not closed ask about them again; those over the whole dataset ask about them as about the
+    others, whether or not they did before. Raises Conflict for a half of a split, where another item has the
+    key or the place of one of them, or one of them has that of another, and as `queues.take_in`: then none is
+    restored.
     """
     dataset_versions.hold(dataset)
     plan = plan_restoration(dataset, item_ids)
     if plan.taken:
         raise Conflict(
             f"{counted(len(plan.taken), 'item')} cannot be restored: {named(plan.taken)}. "
-            "Another item has the id, or answers the same case for the same version: retire that one first."
+            "Another item has the id, or answers the same case for the same version: retire that one first, "
+            "or restore one of them alone."
         )
     if not plan.items:
         return plan
@@ -164,7 +167,10 @@ def restore(dataset: Dataset, item_ids: Sequence[int], *, by: User | None, note:
         columns.take_back(dataset, part)
         for queue in _unclosed_queues(dataset):
             assignments.ask_again(queue, part)
-    return _done(dataset, plan, by=by, note=note)
+    done = _done(dataset, plan, by=by, note=note)
+    for part in _parts(ids):
+        queues.take_in(dataset, Item.objects.filter(pk__in=part))
+    return done
 
 
 def withdraw(dataset: Dataset, item_ids: Sequence[int]) -> None:

@@ -13,14 +13,13 @@ from rubricweb.engine.autograders import PerCriterionGrader
 from rubricweb.errors import Conflict
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
 from rubricweb.judges.pool import ask_all
-from rubricweb.models import JournalEntry, Team, User
+from rubricweb.models import TESTED, JournalEntry, Team, User
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.shared.journal import record
 
 SECONDS = 30.0
 """What the whole trial may take; less one grace period for a request in flight."""
 
-TESTED = "tested"
 PER_MINUTE = 5
 """Trials a team may make in a minute: they are live calls, and somebody's money."""
 
@@ -134,13 +133,12 @@ def _take_turn(team: Team, by: User, name: str, now: datetime) -> None:
     with transaction.atomic():
         Team.objects.select_for_update().get(pk=team.pk)
         since = now - timedelta(minutes=1)
-        # Few lines of the journal are younger than a minute; they are its newest.
-        latest = JournalEntry.objects.filter(team=team, at__gt=since).order_by("-id")[:1000]
-        times = sorted(entry.at for entry in latest if entry.verb == TESTED)
-        if len(times) >= PER_MINUTE:
-            wait = 1 + int((times[-PER_MINUTE] - since).total_seconds())
+        trials = JournalEntry.objects.filter(team=team, verb=TESTED).order_by("-id")
+        latest = [at for at in trials.values_list("at", flat=True)[:PER_MINUTE] if at > since]
+        if len(latest) >= PER_MINUTE:
+            wait = 1 + int((min(latest) - since).total_seconds())
             raise Conflict(
-                f"Judges of this team were tested {len(times)} times within a minute. Try again in {wait} s."
+                f"Judges of this team were tested {len(latest)} times within a minute. Try again in {wait} s."
             )
         record(team, by, TESTED, None, judge=name)
 

@@ -61,8 +61,9 @@ def reopen_queue(queue: ReviewQueue, *, by: User) -> bool:
 
     Items that came into the dataset meanwhile are taken in where the queue is over all of it; nobody is asked
     about those that were retired. Likewise people: who may review no more is taken out, and who joined comes
-    in where it is for everybody. Raises Conflict for labels that came in a file and while the queue, or what
-    it is about, is archived, Invalid where an item has no rubric.
+    in where it is for everybody; whether enough are left says `people_missing`. Raises Conflict for labels
+    that came in a file and while the queue, or what it is about, is archived, Invalid where an item has no
+    rubric.
     """
     if queue.imported:
         raise Conflict(f"{queue} holds labels that came in a file; nobody reviews in it.")

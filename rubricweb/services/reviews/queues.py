@@ -44,7 +44,7 @@ from rubricweb.services.labels import refused, require_rubric
 from rubricweb.services.reviews import assignments, calibration, queue_items
 from rubricweb.services.reviews import raters as queue_people
 from rubricweb.services.reviews.raters import rater_for
-from rubricweb.services.shared.archiving import hold_listed, require_listed
+from rubricweb.services.shared.archiving import hold_listed, hold_team, require_listed
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 
@@ -146,6 +146,7 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
     queue_items.add_chosen(queue, chosen, run=source.run)
     limited = {"criteria": len(criteria)} if criteria else {}
     record(team, by, "opened", queue, items=len(chosen.item_ids), raters=len(people), **limited)
+    hold_team(team)
     return queue
 
 
@@ -252,12 +253,19 @@ def require_rubrics(
 
 
 def take_in(dataset: Dataset, items: QuerySet[Item]) -> None:
-    """Puts new items of a dataset behind the others of its unclosed queues over all of it, in each those that
-    belong to it.
+    """Puts items that are new to a dataset, or came back, behind the others of its unclosed queues over all
+    of it, in each those that belong to it.
+
+    Raises Conflict where one would be reviewed by no rubric at all.
     """
     unclosed = ReviewQueue.objects.filter(dataset=dataset, imported=False).exclude(state=QueueState.CLOSED)
     for queue in unclosed.filter(source__kind=ALL).order_by("pk"):
         belonging = queue_items.belonging(queue, items).order_by("position")
+        if queue.rubric_version_id is None and belonging.filter(rubric_version=None).exists():
+            raise Conflict(
+                f"The {queue.state} queue {queue} reviews every item by its own rubric, and some of these "
+                "bring none. Give each a rubric, or close the queue first."
+            )
         queue_items.add_items(queue, list(belonging.values_list("pk", flat=True)))
 
 

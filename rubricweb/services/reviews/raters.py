@@ -3,7 +3,11 @@
 Knows rows only, so that the rooms of teams and of queues can both ask it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import count
+
+from django.db import IntegrityError, transaction
 
 from rubricweb.models import (
     Membership,
@@ -19,16 +23,30 @@ from rubricweb.models import (
 from rubricweb.services.notices import notify_queue
 from rubricweb.services.reviews import assignments
 
+NAME_MAX = 120
+
 
 def rater_for(team: Team, user: User) -> Rater:
-    """The rater this person is in this team. A name already taken by another gets the user name behind it."""
-    rater = Rater.objects.filter(team=team, user=user).first()
-    if rater is not None:
-        return rater
-    taken = Rater.objects.filter(team=team, name=str(user)).exists()
-    return Rater.objects.create(
-        team=team, user=user, name=f"{user} ({user.username})" if taken else str(user)
-    )
+    """The rater this person is in this team.
+
+    A name already taken by another gets the user name behind it, and a number while that is taken too.
+    """
+    names = _names(user)
+    while (rater := Rater.objects.filter(team=team, user=user).first()) is None:
+        name = next(names)
+        if not Rater.objects.filter(team=team, name=name).exists():
+            # Somebody may take it at the same time.
+            with suppress(IntegrityError), transaction.atomic():
+                return Rater.objects.create(team=team, user=user, name=name)
+    return rater
+
+
+def _names(user: User) -> Iterator[str]:
+    """What the rater may be called, the best first; each fits into its column."""
+    yield str(user)[:NAME_MAX]
+    for number in count(1):
+        end = f" ({user.username[: NAME_MAX // 2]}{f' {number}' if number > 1 else ''})"
+        yield f"{str(user)[: NAME_MAX - len(end)]}{end}"
 
 
 def add_raters(queue: ReviewQueue, raters: Iterable[Rater], *, by: User | None = None) -> list[Rater]:

@@ -35,10 +35,12 @@ SECONDS_MAX = 24 * 3600.0
 
 @dataclass(frozen=True)
 class SeenAnswer:
-    """One answer as its sender has seen or sent it; where `verdict` is None the rest is not compared."""
+    """One answer as its sender has seen or sent it; where `verdict` or `reason` is None the rest is not
+    compared.
+    """
 
     verdict: Label | None
-    reason: str = ""
+    reason: str | None = ""
     evidence: tuple[Span, ...] = ()
 
 
@@ -103,14 +105,20 @@ def _stored(judgement: Judgement | None) -> SeenAnswer:
 
 def _is_unknown(stored: SeenAnswer, sent: SeenAnswer, known: Iterable[SeenAnswer] | None) -> bool:
     """Whether `sent` would replace an answer that its sender does not know."""
-    return known is not None and _comparable(stored) not in map(_comparable, [sent, *known])
+    return known is not None and not any(_is_same(stored, one) for one in (sent, *known))
+
+
+def _is_same(stored: SeenAnswer, seen: SeenAnswer) -> bool:
+    if seen.reason is None:
+        return stored.verdict == seen.verdict
+    return _comparable(stored) == _comparable(seen)
 
 
 def _comparable(answer: SeenAnswer) -> SeenAnswer:
     """An answer without what gets lost or added on the way from a page into the row."""
     if answer.verdict is None:
         return SeenAnswer(None)
-    reason = _without_nul(answer.reason).replace("\r\n", "\n")
+    reason = _without_nul(answer.reason or "").replace("\r\n", "\n")
     return SeenAnswer(answer.verdict, reason, tuple(dict.fromkeys(answer.evidence)))
 
 

@@ -15,7 +15,7 @@ from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.parsers.yaml_lines import lines_of
 from rubricweb.engine.parsers.yaml_text import parse_yaml
 from rubricweb.engine.rubric import MAX_TITLE, check_rubric
-from rubricweb.engine.rubric.identity import matched_ids, with_ids
+from rubricweb.engine.rubric.identity import given_name, matched_ids, with_ids
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Criterion, Rubric, RubricVersion, Team, User
 from rubricweb.services.rubrics.drafts import as_draft, as_one_list, is_draft
@@ -112,7 +112,9 @@ def _keep_ids(rubric: Rubric, content: engine.Rubric) -> None:
     if len(entries) == len(content.criteria) and all(isinstance(entry, dict) for entry in entries):
         named = [{**entry, "id": one.id} for one, entry in zip(content.criteria, entries, strict=True)]
         rubric.draft = {**rubric.draft, "criteria": named}
-        rubric.save(update_fields=["draft"])
+        # Reworded without its id, one without a name would be another one: who has the draft open is told.
+        rubric.draft_revision += any(not (entry.get("id") or given_name(entry)) for entry in entries)
+        rubric.save(update_fields=["draft", "draft_revision"])
 
 
 @transaction.atomic
@@ -123,7 +125,7 @@ def restore(version: RubricVersion, *, by: User | None, revision: int) -> Rubric
     `revision` is the draft somebody looked at; Conflict when it was saved since.
     """
     rubric = _rubric_of(version)
-    restored = save_draft(rubric, draft=_as_written(version), revision=revision)
+    restored = save_draft(rubric, draft=_as_written(version.to_engine()), revision=revision)
     record(rubric.team, by, "restored", version)
     return restored
 
@@ -136,7 +138,7 @@ def copy(version: RubricVersion, *, by: User | None, title: str = "") -> Rubric:
     """
     original = _rubric_of(version)
     title = title.strip() or f"{version.title[: MAX_TITLE - 7]} (copy)"
-    made = create_rubric(original.team, by=by, title=title, draft=_as_written(version))
+    made = create_rubric(original.team, by=by, title=title, draft=_as_written(version.to_engine()))
     record(original.team, by, "copied", version, to=made.title)
     return made
 
@@ -147,9 +149,13 @@ def _rubric_of(version: RubricVersion) -> Rubric:
     return version.rubric
 
 
-def _as_written(version: RubricVersion) -> dict[str, Any]:
-    """A version as a draft holds it, ids included."""
-    return as_draft(version.to_engine().to_dict())
+def _as_written(content: engine.Rubric) -> dict[str, Any]:
+    """A rubric as a draft holds it, ids included. C1, C2, … are nobody's names: each follows its place."""
+    written = content.to_dict()
+    for place, entry in enumerate(written["criteria"], start=1):
+        if entry.get("name") == f"C{place}":
+            del entry["name"]
+    return as_draft(written)
 
 
 def checked(draft: Mapping[str, Any]) -> engine.Rubric:
@@ -192,9 +198,9 @@ def import_rubric(
     team: Team, *, by: User | None, data: bytes, filename: str, title: str = ""
 ) -> RubricVersion:
     """Reads a rubric file and publishes it as version 1 of a new rubric."""
-    content = read(data, filename=filename)
+    content = with_ids(read(data, filename=filename), None)
     title = title or content.title or filename.rsplit("/", 1)[-1].rsplit(".", 1)[0] or "Imported rubric"
-    rubric = create_rubric(team, by=by, title=title, draft=content.to_dict())
+    rubric = create_rubric(team, by=by, title=title, draft=_as_written(content))
     return publish(rubric, by=by, note=f"imported from {filename}"[:300])
 
 

@@ -176,7 +176,8 @@ class BudgetReservation:
                 self.refusal = f"The next call, about {money(usd)}, would pass {words}"
                 self.refusal += f": {money(spending.spent_usd)} is spent"
                 if spending.lost_at_most_usd:
-                    self.refusal += f", and at most {money(spending.lost_at_most_usd)} by calls cut off"
+                    lost = money(spending.lost_at_most_usd)
+                    self.refusal += f", and at most {lost} by requests without an answer"
                 self.refusal += "."
                 self.final = usd > left + spending.held_usd + DUST_USD
                 return False

@@ -25,7 +25,6 @@ from rubricweb.models import (
     Vote,
 )
 from rubricweb.selectors.datasets.new_items import new_items
-from rubricweb.selectors.shared.cases import has_repeated_cases
 from rubricweb.services import dataset_versions
 from rubricweb.services.runs import few_shot, panels
 from rubricweb.services.runs.budgets import require_caps_hold
@@ -128,7 +127,6 @@ def resume_run(
     return missing
 
 
-@transaction.atomic
 def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
     """Takes in the items that were added to the dataset since; how many.
 
@@ -136,23 +134,26 @@ def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
     Invalid where one of them cannot be graded as this run grades: no rubric, no judge, or an example its
     judge is shown; Conflict where a judge can be asked no more.
     """
-    locked = _locked_there(run)
-    dataset_versions.hold(locked.dataset)
-    fresh = new_items(locked)
-    if not fresh.exists():
-        return 0
-    panels.require_judges(locked)
-    _check_extension(locked, fresh)
-    added = plan_items(locked, fresh)
-    Run.objects.filter(pk=run.pk).update(dataset_version=locked.dataset.version)
-    if locked.state == RunState.FINISHED:
-        _go_on(locked)
-    RunSummary.objects.filter(run=locked).update(repeats_cases=has_repeated_cases(locked, anew=True))
-    record(run.team, by, "extended", run, items=added)
-    note(run.pk, "extended", f"Extended{_by(by)}: {counted(added, 'item')} added.")
-    if locked.state in (RunState.FINISHED, RunState.RUNNING):
-        notify_on_commit(run.pk, added, enqueue)
-    run.refresh_from_db()
+    with transaction.atomic():
+        locked = _locked_there(run)
+        dataset_versions.hold(locked.dataset)
+        fresh = new_items(locked)
+        if not fresh.exists():
+            return 0
+        panels.require_judges(locked)
+        _check_extension(locked, fresh)
+        added = plan_items(locked, fresh)
+        Run.objects.filter(pk=run.pk).update(dataset_version=locked.dataset.version)
+        if locked.state == RunState.FINISHED:
+            _go_on(locked)
+        # It tells of fewer items. Of a run that stays stopped the reaper writes it should we be killed now.
+        RunSummary.objects.filter(run=locked).delete()
+        record(run.team, by, "extended", run, items=added)
+        note(run.pk, "extended", f"Extended{_by(by)}: {counted(added, 'item')} added.")
+        goes_on = locked.state in (RunState.FINISHED, RunState.RUNNING)
+        if goes_on:
+            notify_on_commit(run.pk, added, enqueue)
+    _summed_up(run, not goes_on)
     return added
 
 

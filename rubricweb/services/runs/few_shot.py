@@ -25,6 +25,7 @@ from rubricweb.models import (
 from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.ground_truth import ground_truth, people_first
 from rubricweb.selectors.labels.people import decisions, people_labels
+from rubricweb.services.labels import NO_REASON
 
 MAX_EXAMPLES = 20
 TEST = "test"
@@ -193,7 +194,7 @@ def _reasons(
     }
     for label in sorted(given, key=lambda one: (one.judgement_id not in changed, one.judgement_id)):
         reason = changed.get(label.judgement_id, first.get(label.judgement_id))
-        if reason:
+        if reason and reason != NO_REASON:
             reasons.setdefault(label.unit, reason)
     return reasons
 

@@ -1,10 +1,11 @@
-"""Calls that were cut off: perhaps they were paid for, so they count as what they cost at most."""
+"""Requests that were cut off or never answered: perhaps paid for, they count as what they cost at most."""
 
 from collections import defaultdict
 
 from django.db import transaction
 from django.db.models import F, QuerySet
 
+from rubricweb.engine.number_format import counted
 from rubricweb.models import RunTally
 from rubricweb.services.runs.events import note
 
@@ -36,8 +37,8 @@ def book_lost(tallies: QuerySet[RunTally]) -> set[int]:
     return set(of_run)
 
 
-def lost_words(calls: int) -> str:
-    """ "3 calls were cut off; what they may have cost counts as spent." """
-    if calls == 1:
-        return "1 call was cut off; what it may have cost counts against the caps."
-    return f"{calls:,} calls were cut off; what they may have cost counts against the caps."
+def lost_words(requests: int) -> str:
+    """ "3 requests had no answer or were cut off; what they may have cost counts against the caps." """
+    was, they = ("was", "it") if requests == 1 else ("were", "they")
+    lost = f"{counted(requests, 'request')} had no answer or {was} cut off"
+    return f"{lost}; what {they} may have cost counts against the caps."

@@ -43,7 +43,7 @@ from rubricweb.services.runs.budgets import require_caps_hold
 from rubricweb.services.runs.events import note
 from rubricweb.services.runs.work_queue import Enqueue, notify_on_commit
 from rubricweb.services.shared import bulk_rows
-from rubricweb.services.shared.archiving import hold_listed, require_listed
+from rubricweb.services.shared.archiving import hold_listed, hold_team, require_listed
 from rubricweb.services.shared.journal import record
 
 MAX_CHOSEN = 10_000
@@ -229,6 +229,7 @@ def _started(draft: Draft, enqueue: Enqueue) -> Run:
     items = counted(planned, "item")
     note(run.pk, "started", f"Started{f' by {by}' if by else ''} over {items}.")
     notify_on_commit(run.pk, planned, enqueue)
+    hold_team(run.team)
     return run
 
 

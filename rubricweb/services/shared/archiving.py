@@ -5,6 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Q
 
+from rubricweb import access
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import (
     UNENDED,
@@ -122,6 +123,18 @@ def require_listed(row: Rubric | Dataset | System | JudgeEndpoint) -> None:
     """Refuses new work on what is archived."""
     if row.archived_at is not None:
         raise Conflict(f"The {kind_of(row)} {row} is archived: restore it first, or choose another.")
+
+
+def hold_team(team: Team) -> None:
+    """Refuses new work in a team that was archived or deleted since it was read; until the caller's
+    transaction ends nobody does so.
+
+    The last thing a transaction asks: the calls of the team's runs wait for whoever holds it, to be paid for.
+    """
+    held = Team.objects.filter(pk=team.pk, deleted_at=None).select_for_update(no_key=True).first()
+    if held is None:
+        raise NotFound("team")
+    access.require_changeable(held)
 
 
 def hold_rubric(rubric: Rubric) -> Rubric:

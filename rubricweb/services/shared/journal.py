@@ -2,14 +2,53 @@
 
 from typing import Any
 
-from django.db.models import Model
+from rubricweb.models import (
+    ApiToken,
+    Dataset,
+    Invitation,
+    Item,
+    JournalEntry,
+    JudgeEndpoint,
+    Membership,
+    ModelPrice,
+    Rater,
+    Review,
+    ReviewQueue,
+    Rubric,
+    RubricVersion,
+    Run,
+    System,
+    SystemVersion,
+    Team,
+    User,
+)
 
-from rubricweb.models import JournalEntry, Team, User
+# Named one by one, because the journal has a word for each: `selectors.teams.members.KINDS`.
+Recorded = (
+    ApiToken
+    | Dataset
+    | Invitation
+    | Item
+    | JudgeEndpoint
+    | Membership
+    | ModelPrice
+    | Rater
+    | Review
+    | ReviewQueue
+    | Rubric
+    | RubricVersion
+    | Run
+    | System
+    | SystemVersion
+    | Team
+)
 
 
-def record(team: Team, actor: User | None, verb: str, target: Model | None = None, **detail: Any) -> None:
+def record(
+    team: Team, actor: User | None, verb: str, target: Recorded | None = None, **detail: Any
+) -> JournalEntry:
     """One line of the team's journal: who did what to which row. `detail` must be JSON."""
-    JournalEntry.objects.create(
+    return JournalEntry.objects.create(
         team=team,
         actor=actor,
         verb=verb,

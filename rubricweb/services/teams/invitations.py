@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from itertools import chain, count
 from smtplib import SMTPException
 
-from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
@@ -23,7 +22,7 @@ from rubricweb.models import Invitation, Membership, Role, Team, User
 from rubricweb.selectors.teams import addresses, invitations
 from rubricweb.services.notices import plain_words
 from rubricweb.services.shared.journal import record
-from rubricweb.services.teams.teams import add_member, create_person, digest
+from rubricweb.services.teams.teams import add_member, create_person, digest, prove_address
 
 LIVES = timedelta(days=7)
 """How long an invitation can be accepted."""
@@ -133,8 +132,8 @@ def accept(secret: str, *, user: User, now: datetime) -> Membership:
             f"You are signed in as {user.username}, and this invitation is for another account. "
             "Sign in with that one and open the link again."
         )
-    if invitation.mailed:
-        EmailAddress.objects.filter(user=user, email=invitation.email.lower()).update(verified=True)
+    if invitation.mailed and invitation.email:
+        prove_address(user, invitation.email)
     return _let_in(invitation, user, now)
 
 
@@ -266,8 +265,9 @@ def _locked(secret: str, now: datetime) -> Invitation:
 
 def _let_in(invitation: Invitation, user: User, now: datetime) -> Membership:
     access.require_changeable(invitation.team)
-    membership = add_member(invitation.team, user, Role(invitation.role), by=invitation.invited_by)
+    # Before the others of this person are withdrawn.
     _spend(invitation, now)
+    membership = add_member(invitation.team, user, Role(invitation.role), by=invitation.invited_by)
     record(invitation.team, user, "accepted", invitation)
     return membership
 

@@ -11,6 +11,8 @@ from rubricweb.models import PRUNED, JudgeCall, Run, Team, User
 from rubricweb.services.shared.journal import record
 
 MAX_DAYS = 36_500
+AT_MOST = 50_000
+"""So many calls of a team, and no more, a worker prunes before it lets other tasks have a turn."""
 
 
 @transaction.atomic
@@ -31,31 +33,37 @@ def change_retention(team: Team, *, by: User, days: int | None) -> None:
 
 
 def prune_all(*, now: datetime) -> int:
-    """Prunes every team's calls that are due; how many. Harmless at any time and from any process."""
+    """Prunes every team's calls that are due; how many. Harmless at any time and from any process.
+
+    Of each team `AT_MOST`: whoever gets so many or more calls it again.
+    """
     teams = Team.objects.filter(keep_calls_days__isnull=False).order_by("pk")
-    return sum(prune(team, now=now) for team in teams)
+    return sum(prune(team, now=now, at_most=AT_MOST) for team in teams)
 
 
-def prune(team: Team, *, now: datetime, batch: int = 500, at_most: int = 50_000) -> int:
+def prune(team: Team, *, now: datetime, batch: int = 500, at_most: int | None = None) -> int:
     """Clears what was said in the team's calls that are older than it keeps them; how many calls.
 
     Verdicts, reasons, tokens, cost and errors stay; a pruned call answers no question again. Works in
-    transactions of `batch` calls, and stops after `at_most`: the rest is due next time. Doing it twice does
-    nothing.
+    transactions of `batch` calls, each of which tells the journal's one line how many there are by now, and
+    stops after `at_most`: the rest is due next time. Doing it twice does nothing.
     """
     if team.keep_calls_days is None:
         return 0
     before = now - timedelta(days=team.keep_calls_days)
-    pruned = 0
+    pruned, line = 0, None
     for ids in _due(team, before, batch):
         with transaction.atomic():
             pruned += JudgeCall.objects.filter(pk__in=ids).update(
                 request=None, reply="", reasoning="", content_key=None
             )
-        if pruned >= at_most:
+            if line is None:
+                line = record(team, None, PRUNED, team, calls=pruned, before=before.isoformat())
+            else:
+                line.detail["calls"] = pruned
+                line.save(update_fields=["detail"])
+        if at_most is not None and pruned >= at_most:
             break
-    if pruned:
-        record(team, None, PRUNED, team, calls=pruned, before=before.isoformat())
     return pruned
 
 

@@ -8,10 +8,11 @@ from allauth.account.models import EmailAddress
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email, validate_slug
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils.text import slugify
 
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import ApiToken, Membership, Role, Team, User
+from rubricweb.models import ApiToken, Invitation, Membership, Role, Team, User
 from rubricweb.selectors.teams import addresses
 from rubricweb.services.reviews import raters
 from rubricweb.services.shared import archiving
@@ -82,6 +83,8 @@ def create_person(username: str, *, email: str = "", name: str = "", proven: boo
             validate_email(email)
     except ValidationError as error:
         raise Invalid(" ".join(error.messages)) from error
+    if "@" in username:
+        raise Invalid(f"The user name {username!r} holds an @: it could be somebody's e-mail address.")
     if User.objects.filter(username__iexact=username).exists():
         raise Conflict(f"The user name {username!r} is taken.")
     if email and addresses.holder(email) is not None:
@@ -90,8 +93,21 @@ def create_person(username: str, *, email: str = "", name: str = "", proven: boo
     user.set_unusable_password()
     user.save()
     if email and proven:
-        EmailAddress.objects.create(user=user, email=email.lower(), primary=True, verified=True)
+        prove_address(user, email)
     return user
+
+
+def prove_address(user: User, email: str) -> None:
+    """Notes that the address is theirs; it is the one they go by where they have no other."""
+    email = email.lower()
+    # One that they claimed may have capitals, which no look-up finds.
+    EmailAddress.objects.filter(user=user, email__iexact=email).delete()
+    goes_by = not EmailAddress.objects.filter(user=user, primary=True).exists()
+    goes_by = goes_by and user.email.lower() in ("", email)
+    EmailAddress.objects.create(user=user, email=email, primary=goes_by, verified=True)
+    if goes_by:
+        user.email = email
+        user.save(update_fields=["email"])
 
 
 def choose_single_keys(user: User, *, on: bool) -> None:
@@ -106,6 +122,7 @@ def add_member(team: Team, user: User, role: Role, *, by: User | None) -> Member
     if Membership.objects.filter(team=team, user=user).exists():
         raise Conflict(f"{user} is already in {team}.")
     membership = Membership.objects.create(team=team, user=user, role=role)
+    _withdraw_invitations(team, user, by=by)
     raters.join_queues_of_everyone(membership, raters.rater_for(team, user))
     record(team, by, "added", membership, role=Role(role).label)
     return membership
@@ -125,17 +142,32 @@ def change_role(membership: Membership, role: Role, *, by: User) -> None:
 
 @transaction.atomic
 def remove_member(membership: Membership, *, by: User) -> None:
-    """Takes a person out of the team at once: their tokens stop, their reviews stay, and what waited for them
-    in queues is others' to review.
+    """Takes a person out of the team at once: their tokens and invitations stop, their reviews stay, and what
+    waited for them in queues is others' to review.
     """
     _keep_an_owner(membership, still_owner=False)
     now = datetime.now().astimezone()
     ApiToken.objects.filter(team=membership.team, user=membership.user, revoked_at=None).update(
         revoked_at=now
     )
+    _withdraw_invitations(membership.team, membership.user, by=by)
     raters.leave_queues(membership.team, membership.user)
     record(membership.team, by, "removed", membership)
     membership.delete()
+
+
+def _withdraw_invitations(team: Team, user: User, *, by: User | None) -> None:
+    """Whoever joins needs no other link into the team, and who is removed must not have kept one."""
+    theirs = Q(user=user) | Q(username__iexact=user.username)
+    proven = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
+    for email in filter(None, {user.email, *proven}):
+        theirs |= Q(email__iexact=email)
+    now = datetime.now().astimezone()
+    unused = Invitation.objects.filter(theirs, team=team, accepted_at=None, withdrawn_at=None)
+    for invitation in unused.filter(expires_at__gt=now):
+        invitation.withdrawn_at = now
+        invitation.save(update_fields=["withdrawn_at"])
+        record(team, by, "withdrew", invitation)
 
 
 def _keep_an_owner(membership: Membership, *, still_owner: bool) -> None:
@@ -188,14 +220,12 @@ def touch_token(token: ApiToken, *, now: datetime) -> None:
 
 
 def ensure_person(username: str, *, email: str = "", name: str = "") -> User:
-    """The person with this user name, created when missing; safe to call twice at once."""
+    """The person with this user name or proven address, created when missing; safe to call twice at once."""
     try:
         with transaction.atomic():
-            return User.objects.filter(username__iexact=username).first() or create_person(
-                username, email=email, name=name
-            )
+            return addresses.person_named(username) or create_person(username, email=email, name=name)
     except (IntegrityError, Conflict):
-        person = User.objects.filter(username__iexact=username).first()
+        person = addresses.person_named(username)
         if person is None:  # the e-mail address is somebody else's
             raise
         return person

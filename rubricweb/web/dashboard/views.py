@@ -17,7 +17,7 @@ from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.models import Role, Team
 from rubricweb.selectors import dashboard as selectors
 from rubricweb.selectors.runs.over_time.score_series import Point, Series
-from rubricweb.templatetags.run_words import autograder_title
+from rubricweb.web.dashboard.words import changes, labels, told_apart
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 
 # Whoever puts the first steps away does not see them again for a year.
@@ -36,7 +36,7 @@ COLUMNS = (
         "low_over_shared_cases",
         "high_over_shared_cases",
     ),
-    *("cases", "scored_as"),
+    *("cases", "scored_as", "model", "panel", "examples"),
 )
 
 
@@ -67,12 +67,16 @@ def dashboard(request: TeamRequest) -> HttpResponse:
         rubric_id=rubric_id,
         series_number=series_number,
     )
+    apart = told_apart(board.choices)
     put_away = "off" in (request.GET.get("steps"), request.COOKIES.get(TOUR_COOKIE))
     context = {
         "board": board,
         "chart": chart_data(board.series, request.team),
-        "rows": [(one, point, ink(one), _shared_figure(one, point)) for one, point in board.points],
-        "choices": [(one.number, _label(one, board.choices)) for one in board.choices],
+        "rows": [
+            (one, point, ink(one), _shared_figure(one, point), apart[one.number])
+            for one, point in board.points
+        ],
+        "choices": list(labels(board.choices).items()),
         "filtered": dataset_id is not None or rubric_id is not None,
         "steps": None if put_away or board.steps.over or request.team.archived_at else board.steps,
         "may_edit": request.membership.may(Role.EDITOR),
@@ -93,14 +97,15 @@ def chart_data(series: Sequence[Series], team: Team) -> dict[str, Any]:
     """The series as chart_time.js reads them: one row of times, per line a value or null at each.
 
     `runs` names the run at each time and where it opens; tries are in none of it. With a single rubric, a
-    rule stands where its version, the dataset, the judge or the autograder changed. The versions of a single
-    system stand side by side instead, in their order: `names` has them, and `times` are their places.
+    rule stands where a series begins by another version of it, dataset or way of grading. The versions of a
+    single system stand side by side instead, in their order: `names` has them, and `times` are their places.
     """
     with_points = [one for one in series if one.points]
     by_version = len(with_points) == 1 and with_points[0].shared is not None
     points = [point for one in with_points for point in one.points]
     if not by_version:
         points.sort(key=lambda one: (one.at, one.run_id))
+    called = labels(series)
     place = {point.run_id: index for index, point in enumerate(points)}
     breaks = _breaks(with_points) if len({one.rubric_id for one in with_points} - {None}) == 1 else []
     return {
@@ -109,12 +114,12 @@ def chart_data(series: Sequence[Series], team: Team) -> dict[str, Any]:
         "runs": [
             {"name": point.name, "url": reverse("run", args=[team.slug, point.run_id])} for point in points
         ],
-        "series": [line for one in with_points for line in _lines(one, series, place)],
+        "series": [line for one in with_points for line in _lines(one, called[one.number], place)],
         "breaks": breaks,
     }
 
 
-def _lines(one: Series, series: Sequence[Series], place: Mapping[int, int]) -> Iterator[dict[str, Any]]:
+def _lines(one: Series, called: str, place: Mapping[int, int]) -> Iterator[dict[str, Any]]:
     """A series as the line that joins it, and beside it the points that may not be joined.
 
     Of several versions of a system only means over the cases they share are joined.
@@ -135,7 +140,7 @@ def _lines(one: Series, series: Sequence[Series], place: Mapping[int, int]) -> I
             for name, column in columns.items():
                 column[place[run_id]] = getattr(figure, name)
         yield {
-            "label": _label(one, series) + ("" if is_joined else ", over its own cases"),
+            "label": called + ("" if is_joined else ", over its own cases"),
             "kind": ink(one),
             "values": columns["value"],
             "low": columns["low"],
@@ -145,35 +150,12 @@ def _lines(one: Series, series: Sequence[Series], place: Mapping[int, int]) -> I
         }
 
 
-def _label(one: Series, series: Sequence[Series]) -> str:
-    """The rubric; of dataset, judge and autograder what tells some of the series apart; unusual scores."""
-    words = [one.rubric]
-    if len({each.dataset for each in series}) > 1:
-        words.append(one.dataset)
-    if len({each.system for each in series}) > 1:
-        words.append(one.system or "no system named")
-    if len({each.judge for each in series}) > 1:
-        words.append(one.judge)
-    if len({each.autograder for each in series}) > 1:
-        words.append(autograder_title(one.autograder).lower())
-    if one.scored_as:
-        words.append(one.scored_as)
-    return " · ".join(words)
-
-
 def _breaks(series: Sequence[Series]) -> list[dict[str, Any]]:
-    in_time = sorted(series, key=lambda one: one.points[0].at)
+    begun = {one.number: min(point.at for point in one.points) for one in series}
     found = []
-    for before, after in pairwise(in_time):
-        changed = (
-            (after.rubric, before.rubric),
-            (after.dataset, before.dataset),
-            (after.judge, before.judge),
-            (autograder_title(after.autograder), autograder_title(before.autograder)),
-            (after.scored_as or "all cases, usual scores", before.scored_as or "all cases, usual scores"),
-        )
-        words = [new for new, old in changed if new != old]
-        found.append({"time": after.points[0].at.timestamp(), "label": " · ".join(words)})
+    for before, after in pairwise(sorted(series, key=lambda one: begun[one.number])):
+        if label := changes(after, before):
+            found.append({"time": begun[after.number].timestamp(), "label": label})
     return found
 
 
@@ -195,7 +177,10 @@ def _csv(series: Sequence[Series]) -> HttpResponse:
                 one.number,
                 "yes" if point.is_try else "no",
             )
-            added = (point.cases, neutralised(one.scored_as))
+            added = (
+                point.cases,
+                *map(neutralised, (one.scored_as, one.model, "; ".join(one.panel), one.examples)),
+            )
             table.writerow([*map(neutralised, words), *shares, *rest, *_over_shared(one, point), *added])
     response = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="scores.csv"'

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django import forms
 from django.utils.text import Truncator
 
-from rubricweb.engine.errors import Fault
+from rubricweb.engine.errors import Fault, encodable
 from rubricweb.engine.formats.datasets.files import ALIASES, Preview
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset
@@ -203,13 +204,22 @@ def cells(preview: Preview) -> list[list[str]]:
     return [[_cell(row.get(column)) for column in preview.columns] for row in preview.rows]
 
 
-def shortened_rows(preview: Preview) -> list[dict[str, Any]]:
-    """The first rows as they are kept beside a file: no more of long values than is shown."""
-    return [{column: _short(value) for column, value in row.items()} for row in preview.rows]
-
-
-def _short(value: Any) -> Any:
-    return _cell(value) if len(str(value)) > CELL_CHARACTERS else value
+def kept_preview(preview: Preview) -> dict[str, Any]:
+    """The preview as it is kept beside a file: of long values no more than is shown, and nothing that no
+    database stores.
+    """
+    rows = [
+        {encodable(str(column)): encodable(_cell(value)) for column, value in row.items()}
+        for row in preview.rows
+    ]
+    named = {"columns": preview.columns, "machine_raters": preview.machine_raters}
+    mapped = {"mapping": preview.mapping, "suggestions": preview.suggestions}
+    return (
+        asdict(preview)
+        | {"rows": rows}
+        | {name: [encodable(one) for one in ones] for name, ones in named.items()}
+        | {name: {field: encodable(one) for field, one in of.items()} for name, of in mapped.items()}
+    )
 
 
 def _cell(value: Any) -> str:

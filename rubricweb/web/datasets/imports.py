@@ -1,6 +1,5 @@
 """Bringing files of items in: the file, what its columns mean, and how far its import is."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from rubricweb.services.datasets import imports
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.shared import uploads
 from rubricweb.web.datasets import kept_uploads
-from rubricweb.web.datasets.forms import MappingForm, UploadForm, cells, shortened_rows
+from rubricweb.web.datasets.forms import MappingForm, UploadForm, cells, kept_preview
 from rubricweb.web.http import TeamRequest, now, team_page, uploaded_file
 
 STOP_POLLING = 286
@@ -60,8 +59,8 @@ def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:
         except (Invalid, TooLarge) as error:
             refusal = error
         else:
-            about = asdict(seen) | {"rows": shortened_rows(seen)}
             name = form.cleaned_data.get("name", "")
+            about = kept_preview(seen)
             upload_id = kept_uploads.keep(request, file.chunks(), filename, name, dataset, about=about)
             return redirect(f"{request.path}?upload={upload_id}")
     context = {"form": form, "refusal": refusal, "dataset": dataset}

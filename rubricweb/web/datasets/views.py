@@ -86,7 +86,7 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
         return render(request, "datasets/_items.html", context)
     context["item_count"], context["own_rubrics"] = selectors.own_rubric_counts(dataset)
     context |= {
-        "changes": versions.changes(dataset)[:SHOWN_VERSIONS],
+        "changes": versions.changes(dataset, viewer=request.user, most=SHOWN_VERSIONS),
         "retired": versions.retired_count(dataset),
     }
     context |= {"runs": selectors.runs_over(dataset), "queues": selectors.queues_over(dataset)}

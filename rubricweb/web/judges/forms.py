@@ -8,7 +8,7 @@ from django import forms
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import JudgeEndpoint
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.endpoints.options import MAX_CONCURRENCY, OPTIONS
+from rubricweb.services.endpoints.options import MAX_CONCURRENCY, MAX_KEY, OPTIONS
 from rubricweb.services.teams.retention import MAX_DAYS
 
 MASK = "••••••••"
@@ -48,7 +48,7 @@ class JudgeForm(_Refusable):
     )
     model = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"class": "input--mono"}))
     api_key = forms.CharField(
-        max_length=500,
+        max_length=MAX_KEY,
         required=False,
         label="API key",
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -64,17 +63,20 @@ def _spans(said: Any) -> list[Span]:
 def read_known(sent: Sequence[str]) -> list[SeenAnswer] | None:
     """The answers a page has seen or sent, each as `known_answer` writes it; None where it names none.
 
-    One that cannot be read is left out: what is stored then counts as unknown to the page.
+    What pages of an earlier release kept on the device are bare labels: of those nothing else is compared.
     """
     if not sent:
         return None
-    known = []
-    for text in sent:
-        with suppress(*UNREADABLE):
-            said = json.loads(text)
-            verdict, spans = read_label(str(said["verdict"])), _spans(said["evidence"])
-            known.append(SeenAnswer(verdict, str(said["reason"]), tuple(spans)))
-    return known
+    return [_seen(text) for text in sent]
+
+
+def _seen(text: str) -> SeenAnswer:
+    try:
+        said = json.loads(text)
+        verdict, spans = read_label(str(said["verdict"])), _spans(said["evidence"])
+        return SeenAnswer(verdict, str(said["reason"]), tuple(spans))
+    except UNREADABLE:
+        return SeenAnswer(read_label(text), None)
 
 
 def known_answer(question: ReviewQuestion) -> str:
@@ -82,6 +84,12 @@ def known_answer(question: ReviewQuestion) -> str:
     evidence = [asdict(quote) for quote in question.evidence]
     said = {"verdict": question.verdict or "", "reason": question.reason, "evidence": evidence}
     return json.dumps(said, ensure_ascii=False)
+
+
+def read_note(data: QueryDict) -> str | None:
+    """The note of a form; None where nobody changed it on its page, for another tab may have."""
+    note = data.get("note")
+    return None if note == data.get("known_note") else note
 
 
 def read_words(text: str) -> str:

@@ -132,6 +132,7 @@ def queue(request: TeamRequest, queue_id: int) -> HttpResponse:
             "progress": progress,
             "pace": selectors.queue_pace(found, progress, request.user),
             "raters": selectors.rater_progress(found),
+            "people_missing": found.people_missing(),
             "remarks": remarks,
             **titles(request, [one.item_id for one in remarks]),
             "i_rate": selectors.rates(found, request.user),

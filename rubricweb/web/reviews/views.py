@@ -24,6 +24,7 @@ from rubricweb.web.reviews.forms import (
     read_evidence,
     read_known,
     read_label,
+    read_note,
     read_seconds,
     read_words,
     same_as_stored,
@@ -141,7 +142,7 @@ def submit(request: TeamRequest, review_id: int) -> HttpResponse:
         services.save_answers(
             found,
             answers,
-            note=request.POST.get("note"),
+            note=read_note(request.POST),
             seconds=read_seconds(request.POST.get("seconds")),
         )
         if not only_save:

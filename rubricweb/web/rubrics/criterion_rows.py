@@ -12,6 +12,7 @@ from django.http import QueryDict
 from rubricweb.engine.checks import CHECKS, describe_check
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.rubric.criterion import AGGREGATIONS, KINDS, MAX_OPTIONS, SCALE_TYPES
+from rubricweb.engine.rubric.reading import new_id
 from rubricweb.errors import Invalid
 from rubricweb.web.rubrics.check_fields import CheckFields
 from rubricweb.web.rubrics.lint_notes import LintNote, digest
@@ -19,6 +20,7 @@ from rubricweb.web.shared.numbers import number_shown, number_typed
 
 PREFIX = "criteria"
 TEMPLATE_INDEX = "__index__"
+TEMPLATE_ID = "__id__"
 TEMPLATE_OPTION = "__option__"
 MORE = ("guidance", "tags", "met_example", "unmet_example", "aggregation")
 _TEXTS = ("group", "guidance", "met_example", "unmet_example")
@@ -313,9 +315,16 @@ def typed_row(posted: QueryDict, index: int, options: Iterable[int]) -> Criterio
     return row
 
 
+def new_row(index: int) -> CriterionForm:
+    """An empty row with an id: its criterion stays the same one however it is reworded, as soon as it is
+    saved, in forms that were open before it was published too.
+    """
+    return stored_row(index, {"id": new_id()})
+
+
 def template_row() -> CriterionForm:
-    """The empty row that the browser copies; its index is a placeholder."""
-    row = stored_row(0, {})
+    """The empty row that the browser copies; its index and its id are placeholders."""
+    row = stored_row(0, {"id": TEMPLATE_ID})
     copied = CriterionForm(
         {name: row.text(name) for name in CriterionForm.base_fields}, prefix=f"{PREFIX}-{TEMPLATE_INDEX}"
     )

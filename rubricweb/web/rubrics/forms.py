@@ -18,6 +18,7 @@ from rubricweb.web.rubrics.criterion_rows import (
     PREFIX,
     PRESETS,
     CriterionForm,
+    new_row,
     order,
     sentence,
     stored_row,
@@ -136,12 +137,13 @@ class RubricForm:
     @classmethod
     def from_draft(cls, draft: Mapping[str, Any], revision: int) -> "RubricForm":
         """The form of a saved draft, with one empty row when it has no criteria yet."""
-        entries = [entry for entry in draft.get("criteria") or [{}] if isinstance(entry, dict)]
+        entries = draft.get("criteria") or []
         penalty = draft.get("length_penalty")
         return cls(
             title=number_shown(draft.get("title")),
             guidelines=number_shown(draft.get("guidelines")),
-            rows=[stored_row(index, entry) for index, entry in enumerate(entries)],
+            rows=[stored_row(index, entry) for index, entry in enumerate(entries) if isinstance(entry, dict)]
+            or [new_row(0)],
             pass_rule={name: number_shown(value) for name, value in (draft.get("pass_rule") or {}).items()},
             length_penalty=_PENALTY if penalty is None else _shown_penalty(penalty),
             revision=revision,
@@ -168,7 +170,7 @@ class RubricForm:
         )
 
     def add_row(self) -> None:
-        row = stored_row(max((int(row.index) for row in self.rows), default=-1) + 1, {})
+        row = new_row(max((int(row.index) for row in self.rows), default=-1) + 1)
         row.focused = True
         self.rows.append(row)
         self._share()

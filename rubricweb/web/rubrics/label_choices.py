@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from rubricweb.engine.rubric.diff import Segment, word_diff
+from rubricweb.engine.rubric.diff import Segment, within_steps, word_diff
 from rubricweb.errors import Invalid
 from rubricweb.models import LabelDecisionKind
-from rubricweb.selectors.rubrics.label_changes import GUIDELINES, LabelChange, LabelChanges
+from rubricweb.selectors.rubrics.label_changes import LabelChange, LabelChanges
 from rubricweb.services.label_queues import PROBED, QueueWish
 from rubricweb.services.rubrics.label_decisions import KINDS, LATER, NewLabelDecision
 
@@ -48,8 +49,13 @@ class LabelChoice:
     # Whether its review queue is opened in the same step, and of how many items a probe is, as typed.
     opens: bool = False
     size: str = str(PROBED)
-    words: tuple[Segment, ...] = ()
     errors: list[str] = field(default_factory=list)
+    word_by_word: bool = True
+
+    @cached_property
+    def words(self) -> tuple[Segment, ...]:
+        """What became of the requirement, where both are stored."""
+        return word_diff(*_requirements(self.change), word_by_word=self.word_by_word)
 
     @property
     def seen(self) -> int | str:
@@ -98,7 +104,10 @@ def label_choices(
     found: LabelChanges, posted: Mapping[str, str] | None = None, refusal: Invalid | None = None
 ) -> list[LabelChoice]:
     """A row for every change: as posted, else as it was decided; what was refused stands at its row."""
-    return [_choice(place, change, posted, refusal) for place, change in enumerate(found.changes)]
+    rows = [_choice(place, change, posted, refusal) for place, change in enumerate(found.changes)]
+    for row, compared in zip(rows, within_steps(_requirements(row.change) for row in rows), strict=True):
+        row.word_by_word = compared
+    return rows
 
 
 def _choice(
@@ -138,7 +147,6 @@ def _choice(
         ],
         opens=opens,
         size=size,
-        words=_words(change),
         errors=[
             f"{fault.place.removeprefix(own).lstrip('.')}: found {fault.found}; allowed: {fault.allowed}."
             for fault in faults
@@ -147,11 +155,10 @@ def _choice(
     )
 
 
-def _words(change: LabelChange) -> tuple[Segment, ...]:
-    """What became of the requirement, where both are stored."""
-    if change.previous is None or change.criterion is None:
-        return ()
-    return word_diff(change.previous.requirement, change.criterion.requirement)
+def _requirements(change: LabelChange) -> tuple[str, str]:
+    """The requirement before and now, empty where it is not stored."""
+    before, now = change.previous, change.criterion
+    return ("", "") if before is None or now is None else (before.requirement, now.requirement)
 
 
 def chosen(rows: Sequence[LabelChoice], *, all_of_them: bool = False) -> dict[str, NewLabelDecision]:
@@ -191,8 +198,3 @@ def _option_map(row: LabelChoice) -> Iterator[tuple[str, str | None]]:
             yield option.label, None
         elif option.value in targets:
             yield option.label, targets[option.value]
-
-
-def name_of(change: LabelChange) -> str:
-    """How pages call what a change is about."""
-    return "all other criteria, under the new guidelines" if change.uid == GUIDELINES else change.name

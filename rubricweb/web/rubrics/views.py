@@ -234,7 +234,7 @@ def _version_page(
         "warnings": [note for note in notes if note.severity == "warning"],
         "hints": [note for note in notes if note.severity == "hint"],
         "groups": selectors.grouped(version),
-        "numbers": selectors.versions(rubric),
+        "numbers": selectors.version_numbers(rubric),
         "diff": diff,
         "runs": selectors.runs_with(rubric, version=version),
         "queues": selectors.queues_with(rubric, version=version),

@@ -80,7 +80,7 @@ def diff(request: TeamRequest, run_id: int, baseline_id: int) -> HttpResponse:
         return render(request, "runs/diff/_items.html", context)
     context |= {
         "found": selected.run_diff(run, baseline, viewer=request.user, changes=changes),
-        "others": selected.baselines(run),
+        "others": selected.baselines(run, baseline),
     }
     return render(request, "runs/diff/diff.html", context)
 

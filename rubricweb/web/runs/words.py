@@ -124,7 +124,8 @@ def _spent(run: Run, progress: Progress) -> Tile:
     lost, held = progress.lost_calls, progress.held_usd
     note = sentence(
         note,
-        f"perhaps up to {money(progress.lost_at_most_usd)} more, by {counted(lost, 'call')} cut off"
+        f"perhaps up to {money(progress.lost_at_most_usd)} more, "
+        f"by {counted(lost, 'request')} without an answer"
         if lost
         else "",
         f"{money(held)} set aside" if held else "",

@@ -26,7 +26,7 @@ def month_tiles(figures: MonthFigures) -> list[Tile]:
         Tile("Set aside", money(spent.held_usd), "for calls in flight"),
     ]
     if spent.lost_calls:
-        note = f"{counted(spent.lost_calls, 'call')} cut off or never answered; counted against the caps"
+        note = f"{counted(spent.lost_calls, 'request')} cut off or never answered; counted against the caps"
         tiles.append(Tile("Perhaps spent", f"≤ {money(spent.lost_at_most_usd)}", note, level="warning"))
     if spent.unpriced:
         calls = "call" if spent.unpriced == 1 else "calls"
@@ -38,7 +38,8 @@ def month_tiles(figures: MonthFigures) -> list[Tile]:
 def _spent(month: str, spent: Spending) -> Tile:
     if spent.share is None:
         return Tile(month, money(spent.spent_usd), "all runs together")
-    note = f"{share(spent.share)} of the cap" + (", with calls cut off" if spent.lost_calls else "")
+    lost = ", with requests without an answer" if spent.lost_calls else ""
+    note = f"{share(spent.share)} of the cap{lost}"
     level = "warning" if spent.share >= NEARLY_SPENT else ""
     return Tile(month, money(spent.spent_usd), note, level=level)
 
@@ -53,7 +54,7 @@ def unknown_words(row: RunCost) -> str:
     """What one run cost beyond what is known; "" where all of it is."""
     return sentence(
         f"and {counted(row.unpriced, 'call')} of unknown cost" if row.unpriced else "",
-        f"and ≤ {money(row.lost_at_most_usd)} by {counted(row.lost_calls, 'call')} cut off"
+        f"and ≤ {money(row.lost_at_most_usd)} by {counted(row.lost_calls, 'request')} without an answer"
         if row.lost_calls
         else "",
         between=", ",

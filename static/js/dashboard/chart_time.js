@@ -4,6 +4,7 @@
 import { onContent } from "../shared/events.js";
 import { hasModifier } from "../shared/keys.js";
 import { one } from "../shared/one.js";
+import { pointWords } from "./point_words.js";
 
 /**
  * @typedef {object} Series one line, a value or none for each of the times
@@ -254,11 +255,9 @@ const readOut = (holder, data, index) => {
     name.textContent = data.runs[index].name;
     line.prepend(name, " ");
   }
-  const when = document.createElement("time");
-  when.textContent = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }).format(
-    data.times[index] * 1000,
-  );
-  line.append(when);
+  const where = document.createElement(data.names ? "span" : "time");
+  where.textContent = pointWords(data, index);
+  line.append(where);
 };
 
 /** @type {(chart: Chart, index: number) => void} */

@@ -7,7 +7,7 @@ import { tell } from "../shared/events.js";
 import { one } from "../shared/one.js";
 import { csrfToken, post } from "../shared/post.js";
 import { keepTyped } from "../shared/typed_text.js";
-import { theForm } from "./form.js";
+import { form, theForm } from "./form.js";
 import { beat } from "./time.js";
 
 /** @typedef {{ url: string, back: string | null, html?: string }} Ahead */
@@ -97,7 +97,12 @@ const goOn = ({ url, html = "" }, { isCounted }) => {
   shown = location.pathname;
   if (!isCounted) markLeft(left);
   tell("review:ready");
-  beat(); // no page was asked for: the server hears from here that it is open, and gives it to nobody
+  const here = form();
+  // No page was asked for: the server hears from here that it is open, and gives it to nobody. It may be gone: another
+  // tab that took the same one ahead was left, and gave it back.
+  beat().then((isThere) => {
+    if (!isThere && here?.isConnected) tell("review:gone");
+  });
   return true;
 };
 

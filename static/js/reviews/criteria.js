@@ -11,6 +11,7 @@ import {
   theForm,
   verdictOf,
 } from "./form.js";
+import { inWords } from "./outbox.js";
 
 const PAUSE_MILLISECONDS = 800;
 /** @type {HTMLFormElement | null} */
@@ -58,9 +59,6 @@ const know = (article, answers) => {
   }
   for (const field of fields) field.remove();
 };
-/** @type {(answer: ReviewFields) => string} */
-const inWords = ({ verdict, reason, evidence }) =>
-  JSON.stringify({ verdict, reason, evidence: JSON.parse(String(evidence || "[]")) });
 /** @param {{ target: HTMLElement }} event */
 const inForm = (event) => form?.contains(event.target) ?? false;
 
@@ -302,16 +300,18 @@ document.addEventListener("review:restored", ({ detail }) => {
     }
   }
 });
-document.addEventListener("review:take", ({ detail: { name, stored: there } }) => {
+document.addEventListener("review:take", ({ detail: { name, stored: there, waits } }) => {
   const article = byId(name.split(":")[1]);
   if (!article) return;
   const fields = { ...there, evidence: JSON.stringify(there.evidence ?? []) };
-  know(article, [inWords(fields)]);
+  know(article, [...(waits ? known(article) : []), inWords(fields)]);
   fill(article, fields);
   open(article);
 });
 // What was sent before it can no longer be what is stored.
 document.addEventListener("review:saved", ({ detail: { name, fields } }) => {
+  const seen = theForm().elements.namedItem("known_note");
+  if (name === "note" && seen instanceof HTMLInputElement) seen.value = String(fields.note);
   const article = byId(name.split(":")[1]);
   if (!article) return;
   const answers = known(article);

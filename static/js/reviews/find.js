@@ -46,15 +46,19 @@ const nodeAt = (nodes, place) => {
   return nodes[low];
 };
 
+/**
+ * In lower case, letter for letter in the same place: İ is the only one whose lower case is longer.
+ * @param {string} text
+ */
+const lowered = (text) => text.replaceAll("İ", "I").toLowerCase();
+
 /** @param {string} words */
-const search = (words) => {
+export const search = (words) => {
   const { nodes, text } = read();
-  const wanted = words.toLowerCase();
+  const wanted = lowered(words);
   /** @type {Range[]} */
   const found = [];
-  // Lower case of some letters is longer; then places would shift, so the letters are taken as they are.
-  const lower = text.toLowerCase();
-  const haystack = lower.length === text.length ? lower : text;
+  const haystack = lowered(text);
   for (
     let place = haystack.indexOf(wanted);
     wanted && place !== -1;

@@ -1,7 +1,7 @@
 // The keys of the review: Ctrl+Enter anywhere, single letters while nobody is typing.
 
 import { tell } from "../shared/events.js";
-import { areSingleKeysOn, hasModifier, isCtrlEnter, isDialogOpen, isTyping } from "../shared/keys.js";
+import { areSingleKeysOn, hasModifier, isCtrlEnter, isDialogOpen, isHeld, isTyping } from "../shared/keys.js";
 import { showPane } from "./form.js";
 
 const KEYS = "jkmuceznNpgrsfhybx/123456789";
@@ -10,10 +10,12 @@ document.addEventListener("keydown", (event) => {
   if (isDialogOpen() || event.defaultPrevented) return;
   if (isCtrlEnter(event)) {
     event.preventDefault();
+    if (isHeld(event)) return;
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur(); // what is being typed is saved by leaving it
     document.querySelector("[data-review-submit]")?.click();
     return;
   }
+  if (isHeld(event)) return;
   if (event.key === "Escape" && event.target.closest("[data-criterion] textarea")) {
     event.target.closest("[data-criterion]")?.focus({ preventScroll: true });
     return;

@@ -102,14 +102,16 @@ export class Outbox {
   }
 
   /**
-   * Keeps a change; one without `url` is kept here only.
+   * Keeps a change; one without `url` is kept here only. An answer of another tab that still waits is not lost to one
+   * from a page that does not know it: the change counts as refused until somebody has chosen.
    * @param {string} key
    * @param {string} name
    * @param {{ url: string | null, fields: ReviewFields, item?: string, page?: string }} change
    */
   keep(key, name, change) {
     this.edit(key, (entries) => {
-      entries[name] = { ...change, at: this.#newTime() };
+      const refused = unknownTo(change.fields, entries[name]);
+      entries[name] = { ...change, at: this.#newTime(), ...(refused && { refused }) };
     });
   }
 
@@ -237,6 +239,50 @@ export class Outbox {
     this.#listener.settled(key, name, entry, outcome);
   }
 }
+
+// ── Answers of other tabs ────────────────────────────────────────────────────────────────────────
+
+/**
+ * An answer in words: a page sends along those it has seen or sent.
+ * @type {(answer: ReviewFields) => string}
+ */
+export const inWords = ({ verdict, reason, evidence }) =>
+  JSON.stringify({ verdict, reason, evidence: JSON.parse(String(evidence || "[]")) });
+
+const COMPARED = ["verdict", "reason", "evidence", "field", "start", "end", "text"];
+/** @type {(answer: StoredAnswer) => string} */
+const comparable = ({ verdict, reason, evidence = [] }) =>
+  JSON.stringify(verdict ? { verdict, reason, evidence } : {}, COMPARED);
+
+/** @type {(answer: StoredAnswer, words: string[]) => boolean} */
+const isAmong = (answer, words) =>
+  words.some((text) => {
+    try {
+      return comparable(JSON.parse(text)) === comparable(answer);
+    } catch {
+      return text === answer.verdict; // pages of an earlier release kept the bare label
+    }
+  });
+
+/**
+ * What of an entry a newer answer would replace without knowing it, as a refusal of that answer.
+ * @type {(fields: ReviewFields, entry: ReviewEntry | undefined) => Refusal | undefined}
+ */
+const unknownTo = (fields, entry) => {
+  if (!fields.known || !entry) return;
+  const words = [...[fields.known].flat(), inWords(fields)];
+  /** @type {StoredAnswer} */
+  const waiting = JSON.parse(inWords(entry.fields));
+  if (!isAmong(waiting, words))
+    return {
+      status: 409,
+      message: "It was answered in another tab meanwhile.",
+      stored: waiting,
+      waits: true,
+    };
+  const { refused } = entry;
+  if (refused?.waits && refused.stored && !isAmong(refused.stored, words)) return refused;
+};
 
 /** @param {ReviewEntry} entry */
 const time = (entry) => Number.parseFloat(entry.at);

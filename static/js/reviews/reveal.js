@@ -1,6 +1,6 @@
 // After submitting: y keeps, x changes, b says unclear on the open criterion, a keeps all that are left.
 
-import { areSingleKeysOn, hasModifier, isCtrlEnter, isDialogOpen, isTyping } from "../shared/keys.js";
+import { areSingleKeysOn, hasModifier, isCtrlEnter, isDialogOpen, isHeld, isTyping } from "../shared/keys.js";
 import { one } from "../shared/one.js";
 
 const articles = () => [...document.querySelectorAll("[data-revealed]")];
@@ -51,7 +51,7 @@ const press = (key) => {
 document.addEventListener(
   "keydown",
   (event) => {
-    if (isDialogOpen()) return;
+    if (isDialogOpen() || isHeld(event)) return;
     if (isCtrlEnter(event)) {
       const change = event.target.closest?.(".revise__change[open]");
       if (!change) return;

@@ -6,7 +6,7 @@
 import { tell } from "../shared/events.js";
 import { one } from "../shared/one.js";
 import { toast } from "../shared/toast.js";
-import { form, lacksReason } from "./form.js";
+import { form, lacksReason, theForm } from "./form.js";
 import { Outbox, SUBMIT } from "./outbox.js";
 
 let leaving = false; // from Ctrl+Enter on until the next page is there
@@ -17,6 +17,15 @@ const ownKey = () => {
   return person && review ? Outbox.key(person, review) : "";
 };
 
+/** @type {Record<string, string>} by what keeps it from arriving */
+const NOT_SUBMITTED = {
+  "Signed out":
+    "You are signed out: nothing was submitted yet. Sign in in another tab; it goes on by itself then.",
+  "Server busy": "The server could not take it yet. It waits on this device and is tried again by itself.",
+  Offline:
+    "No connection: nothing was submitted yet. It waits on this device and is sent when you are back online.",
+};
+
 const outbox = new Outbox({
   sending: (key) => {
     if (key === ownKey() && !leaving) show("saving", "Saving…");
@@ -25,15 +34,7 @@ const outbox = new Outbox({
     show("offline", `${why}: ${count} ${count === 1 ? "change waits" : "changes wait"} here`);
     if (!leaving || !form()) return;
     stay();
-    if (why === "Signed out") {
-      problem(
-        "You are signed out: nothing was submitted yet. Sign in in another tab; it goes on by itself then.",
-      );
-    } else {
-      problem(
-        "No connection: nothing was submitted yet. It waits on this device and is sent when you are back online.",
-      );
-    }
+    problem(NOT_SUBMITTED[why] ?? why);
   },
   settled: (key, name, entry, { saved, refused }) => {
     const isHere = key === ownKey();
@@ -104,23 +105,31 @@ const sendAgain = (name, change = () => {}) => {
 /** @type {(answer: ReviewFields | StoredAnswer) => string} */
 const said = ({ verdict, reason }) => (verdict || "no answer") + (reason ? ` (${reason})` : "");
 
+/** @type {(answer: StoredAnswer) => ReviewFields} */
+const asFields = ({ verdict, reason, evidence = [] }) => ({
+  verdict,
+  reason,
+  evidence: JSON.stringify(evidence),
+});
+
 /** @type {(name: string, entry: ReviewEntry, refusal: Refusal) => void} */
-const conflict = (name, entry, { message, stored, status }) => {
+const conflict = (name, entry, { message, stored, status, waits }) => {
   show("conflict", "Not saved");
   const row = document.createElement("div");
   row.className = "row row--tight";
   if (stored && status === 409 && form()?.dataset.heartbeat) {
     const words = document.createElement("p");
-    words.textContent = `Here: ${said(entry.fields)}. Stored: ${said(stored)}.`;
+    words.textContent = `Here: ${said(entry.fields)}. ${waits ? "In the other tab" : "Stored"}: ${said(stored)}.`;
     const take = () => {
-      outbox.forget(ownKey(), name);
       clearProblem();
-      tell("review:take", { name, stored });
+      tell("review:take", { name, stored, waits });
+      if (waits) sendAgain(name, ({ fields }) => Object.assign(fields, asFields(stored)));
+      else outbox.forget(ownKey(), name);
       outbox.flush();
     };
     row.append(
-      link("Keep mine", () => sendAgain(name, (again) => delete again.fields.known)),
-      link("Take what is stored", take),
+      link("Keep mine", () => sendAgain(name, waits ? undefined : (again) => delete again.fields.known)),
+      link(waits ? "Take the other" : "Take what is stored", take),
     );
     problem(message, [words, row]);
     return;
@@ -186,7 +195,9 @@ document.addEventListener("review:change", ({ detail: { name, url = null, fields
     problem("You changed something before it was sent: submit again when you are done.");
   }
   keep(name, url, fields);
-  if (url && !leaving) {
+  const kept = outbox.read(ownKey())[name];
+  if (kept?.refused) conflict(name, kept, kept.refused);
+  else if (url && !leaving) {
     show("saving", "Saving…");
     outbox.flush();
   }
@@ -214,13 +225,23 @@ document.addEventListener("review:ready", () => {
   // Somebody looks at it again: what was refused is tried again, a submit only when they ask for it.
   outbox.edit(ownKey(), (entries) => {
     if (entries[SUBMIT]?.refused) delete entries[SUBMIT];
-    for (const entry of Object.values(entries)) delete entry.refused;
+    for (const entry of Object.values(entries)) if (!entry.refused?.waits) delete entry.refused;
   });
   const left = outbox.read(ownKey());
   if (Object.keys(left).length) tell("review:restored", left);
   if (refused) sayReturned(refused);
   drawElsewhere();
   if (outbox.isAnythingWaiting()) outbox.flush();
+});
+
+// Nothing can be saved of the review that is open: its reader starts with what comes next instead, which is only known
+// once the submit that is on its way has arrived.
+document.addEventListener("review:gone", async () => {
+  leaving = true;
+  const [key, next] = [ownKey(), theForm().dataset.next ?? ""];
+  await outbox.flush();
+  for (const name of Object.keys(outbox.read(key))) outbox.forget(key, name);
+  location.assign(next);
 });
 
 // A sheet that is locked shows what was answered here and did not arrive before it was.
@@ -277,6 +298,12 @@ document.addEventListener("submit", (event) => {
   const unreasoned = articles.filter((each) => !open.includes(each) && lacksReason(each));
   if (open.length || unreasoned.length) {
     nameMissing([...open, ...unreasoned], incomplete(open.length, unreasoned.length));
+    return;
+  }
+  // The server knows nothing of another tab's answer that waits here: a submit would settle it unasked.
+  const [undecided] = Object.entries(outbox.read(ownKey())).filter(([, { refused }]) => refused?.waits);
+  if (undecided?.[1].refused) {
+    conflict(...undecided, undecided[1].refused);
     return;
   }
   leaving = true;

@@ -28,19 +28,23 @@ setInterval(() => {
   if (id) add(here.elements.namedItem(`seconds_${id}`), seconds);
 }, TICK_MILLISECONDS);
 
-/** Says that its reader is at the review that is open. */
+/**
+ * Says that its reader is at the review that is open; gives whether there is such a review, as far as is known.
+ * @returns {Promise<boolean>}
+ */
 export const beat = async () => {
   const here = form();
-  if (!here?.dataset.heartbeat || !isVisible()) return;
+  if (!here?.dataset.heartbeat || !isVisible()) return true;
   try {
     const answer = await post(here.dataset.heartbeat);
-    if (!answer.ok) return;
+    if (!answer.ok) return answer.status !== 404;
     const { holds_place: holds } = await answer.json();
     const sign = here.querySelector("[data-review-place]");
     if (sign) sign.hidden = holds;
   } catch {
     // offline: the next beat tells
   }
+  return true;
 };
 setInterval(beat, BEAT_MILLISECONDS);
 document.addEventListener("visibilitychange", beat);

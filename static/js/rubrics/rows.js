@@ -23,12 +23,20 @@ const nextIndex = (list) => {
   return next++;
 };
 
+// As the server gives them: so the criterion stays the same one however it is reworded.
+const newId = () => {
+  const bytes = [...crypto.getRandomValues(new Uint8Array(8))];
+  return `uid-${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+};
+
 const add = () => {
   const list = one("#rubric-form [data-sortable-rows]");
   const row = one("[data-sortable-row]", one("template#criterion-template").content).cloneNode(true);
   const holder = document.createElement("ol");
   holder.append(row);
-  holder.innerHTML = holder.innerHTML.replaceAll("__index__", String(nextIndex(list)));
+  holder.innerHTML = holder.innerHTML
+    .replaceAll("__index__", String(nextIndex(list)))
+    .replaceAll("__id__", newId());
   const added = one("[data-sortable-row]", holder);
   list.append(added);
   htmx.process(added);

@@ -3,7 +3,8 @@
 import { one } from "../shared/one.js";
 
 const FORMS = "[data-rubric-form], [data-source-form]";
-let edits = 0; // everything typed or moved so far
+// Everything typed or moved so far; what a page brings back unsaved was typed on the one before.
+let edits = document.querySelector('[data-save-words][data-state="offline"]') ? 1 : 0;
 let saved = 0; // how much of it is stored
 let sent = 0; // how much of it is on its way
 
@@ -54,7 +55,10 @@ for (const name of /** @type {const} */ (["htmx:sendError", "htmx:responseError"
 }
 
 document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.target.id === "editor") document.getElementById("problems")?.focus();
+  if (event.target.id !== "editor") return;
+  // The form came back: saved, as before a publication that was refused, or not.
+  if (one("[data-save-words]").dataset.state === "saved") saved = edits;
+  document.getElementById("problems")?.focus();
 });
 
 window.addEventListener("beforeunload", (event) => edits > saved && event.preventDefault());

@@ -42,6 +42,7 @@ type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 /** What htmx says, as far as we listen. */
 interface HtmxEvents {
   "htmx:afterSettle": Event;
+  "htmx:configRequest": CustomEvent<{ headers: Record<string, string> }>;
   "htmx:beforeSend": Event;
   "htmx:sendError": Event;
   "htmx:confirm": CustomEvent<{ elt: HTMLElement; issueRequest(isConfirmed: boolean): void }>;

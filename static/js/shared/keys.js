@@ -8,6 +8,12 @@ const TYPED = 'textarea, select, [contenteditable], input:not([type="radio"], [t
  */
 export const isTyping = (element) => Boolean(element.closest?.(TYPED));
 
+/**
+ * Whether a key that is held down says again what it said: only j and k, which go from one to the next, go on.
+ * @param {KeyboardEvent} event
+ */
+export const isHeld = (event) => event.repeat && !"jk".includes(event.key);
+
 export const isDialogOpen = () => document.querySelector("dialog[open]") !== null;
 
 /** @param {KeyboardEvent} event */

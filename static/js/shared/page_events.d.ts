@@ -31,8 +31,11 @@ interface PageEvents {
   "review:saved": { name: string; fields: ReviewFields };
   /** What an earlier visit left on this device. From reviews/saving.js to reviews/criteria.js. */
   "review:restored": Record<string, ReviewEntry>;
-  /** Take what the server has in place of what was answered here. From reviews/saving.js to reviews/criteria.js. */
-  "review:take": { name: string; stored: StoredAnswer };
+  /**
+   * Take what the server has, or what waits from another tab, in place of what was answered here. From
+   * reviews/saving.js to reviews/criteria.js.
+   */
+  "review:take": { name: string; stored: StoredAnswer; waits?: boolean };
   /** The quotes of a criterion were changed. From reviews/evidence.js to reviews/criteria.js. */
   "review:evidence": { article: HTMLElement };
   /** The quotes of a criterion were changed by others: draw them. From reviews/criteria.js to reviews/evidence.js. */
@@ -45,6 +48,8 @@ interface PageEvents {
   "review:is-idle": null;
   /** The server has a submit, of the review that is open or of an earlier one. From saving.js to ahead.js. */
   "review:submitted": { key: string; isHere: boolean };
+  /** The review that is open is no more, and nothing can be saved of it. From reviews/ahead.js to reviews/saving.js. */
+  "review:gone": null;
   /** The server refused a submit. From reviews/saving.js to reviews/ahead.js. */
   "review:returned": { key: string };
 }
@@ -66,6 +71,8 @@ interface Refusal {
   /** Of a submit: where the own answer is saved alone, by the criteria that were answered in another tab. */
   elsewhere?: Record<string, string>;
   stored?: StoredAnswer;
+  /** `stored` is no answer of the server's but another tab's, which waits on this device as well. */
+  waits?: boolean;
 }
 
 /** One change of a review that the server does not have yet. */

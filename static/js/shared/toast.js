@@ -6,7 +6,7 @@ const MILLISECONDS = 6000;
 
 /** @param {PageEvents["toast"]} message */
 const show = ({ text, level = "info" }) => {
-  if (!text) return;
+  if (!text || stands(text)) return;
   const toast = document.createElement("div");
   toast.className = `toast toast--${level}`;
   const words = document.createElement("span");
@@ -22,6 +22,15 @@ const show = ({ text, level = "info" }) => {
   one("#toasts").append(toast);
   if (level !== "error") leaveLater(toast); // an error stays until it has been read
 };
+
+/**
+ * An error that is still to be read is not said again, as a page that polls would.
+ * @param {string} text
+ */
+const stands = (text) =>
+  [...document.querySelectorAll("#toasts > .toast--error")].some(
+    (toast) => toast.querySelector(".toast__text")?.textContent === text,
+  );
 
 /** @param {HTMLElement} toast */
 const leaveLater = (toast) => {

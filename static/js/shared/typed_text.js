@@ -35,7 +35,7 @@ const controls = (around) =>
   ]);
 
 /** @param {Control} control */
-const isChanged = (control) => {
+export const isChanged = (control) => {
   if (control instanceof HTMLSelectElement) {
     // Where the page marks none, the first one is chosen.
     const first = [...control.options].find((option) => option.defaultSelected) ?? control.options[0];

@@ -1,6 +1,7 @@
 // A [data-dropzone] around a file input: shows a file hovering over it, names the chosen one.
 
 import { one } from "../shared/one.js";
+import { toast } from "../shared/toast.js";
 
 /** @param {{ target: HTMLElement }} event */
 const zoneOf = (event) => event.target.closest?.("[data-dropzone]");
@@ -28,7 +29,12 @@ document.addEventListener("drop", (event) => {
   event.preventDefault();
   zone.classList.remove("is-over");
   const input = one('input[type="file"]', zone);
-  input.files = event.dataTransfer?.files ?? null;
+  const files = event.dataTransfer?.files ?? null;
+  if (files && files.length > 1 && !input.multiple) {
+    toast("One file at a time.", "error");
+    return;
+  }
+  input.files = files;
   input.dispatchEvent(new Event("change", { bubbles: true }));
 });
 

@@ -2,6 +2,7 @@
 // the page later works as well.
 import "./topbar.js";
 import "./menu.js";
+import "../shared/csrf.js";
 import "../shared/typed_text.js";
 import "./dialog.js";
 import "./confirm.js";

@@ -1,5 +1,5 @@
 // A <details data-menu> closes on a click outside, on Escape, and when another opens. While it is open it stays so, with
-// what is typed in it, when the part of the page around it is redrawn.
+// what is typed in it, when the part of the page around it is redrawn; so does the table of a chart.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll("details[data-menu][open]")) {
     const inside = menu.contains(event.target);
@@ -18,7 +18,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 Idiomorph.defaults.callbacks.beforeAttributeUpdated = (attribute, element) => {
-  if (attribute === "open" && element.matches("details[data-menu]")) return false;
+  if (attribute === "open" && element.matches("details[data-menu], details.chart__table")) return false;
   if (
     attribute === "value" &&
     element instanceof HTMLInputElement &&

@@ -4,7 +4,7 @@ import { toast } from "../shared/toast.js";
 
 /** @type {Record<number, string>} */
 const REASONS = {
-  401: "You have been signed out. Reload the page and sign in; what you typed is still here.",
+  401: "You are signed out. Nothing is lost: sign in in another tab, then try again.",
   403: "Your role does not allow this.",
   404: "That is no longer there. Reload the page.",
   409: "Someone else changed this first. Reload the page to see their version.",
@@ -21,5 +21,5 @@ let silentUntil = 0; // a page that polls would otherwise repeat itself every tw
 document.addEventListener("htmx:sendError", () => {
   if (Date.now() < silentUntil) return;
   silentUntil = Date.now() + 30_000;
-  toast("No connection to the server. Nothing was changed.", "error");
+  toast("No answer from the server. Once it is back, reload the page to see whether it was done.", "error");
 });

@@ -2,7 +2,8 @@
 
 import pytest
 
-from rubricweb.models import Dataset, ReviewQueue
+from rubricweb.models import Dataset, ReviewQueue, RubricVersion
+from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.worlds import agreeing
@@ -73,6 +74,34 @@ def test_one_criterion_can_be_asked_for(people: Cast, as_member, labelled: Revie
     board = rae.get(f"/queues/{labelled.pk}/agreement", criterion=criterion.pk)
     assert board["scope"]["name"] == "only"
     rae.refused(404, "GET", f"/queues/{labelled.pk}/agreement", query={"criterion": 10**6})
+
+
+def test_a_board_of_several_files_names_the_others(people: Cast, as_member, labelled: ReviewQueue) -> None:
+    rae, address = as_member(people.rae), f"/queues/{labelled.pk}/agreement"
+    assert rae.get(address)["other_files"] == []
+    grown = imported(people, labelled.dataset, labelled.rubric_version, ["a,only,zoe,UNMET"])
+    assert rae.get(address)["other_files"] == [{"id": grown.pk, "name": "more"}]
+
+
+def test_who_labelled_nothing_in_the_scope_is_not_left_out(people: Cast, as_member) -> None:
+    """14 people answer one criterion, 5 of them the other one too."""
+    criteria = [{"name": name, "requirement": f"Is {name}."} for name in ("first", "second")]
+    version = factories.version(people.team, people.ed, criteria=criteria)
+    dataset = factories.dataset(people.team, people.ed, items=agreeing.ITEMS)
+    said = [
+        f"a,{name},rater {number},MET" for name, n in (("first", 14), ("second", 5)) for number in range(n)
+    ]
+    queue, rae = imported(people, dataset, version, said), as_member(people.rae)
+    shown = {}
+    for criterion in version.criteria.all():
+        board = rae.get(f"/queues/{queue.pk}/agreement", criterion=criterion.pk)
+        shown[criterion.name] = (len(board["matrix"]), board["raters_left_out"])
+    assert shown == {"first": (12, 2), "second": (5, 0)}
+
+
+def imported(people: Cast, dataset: Dataset, version: RubricVersion, said: list[str]) -> ReviewQueue:
+    data = "\n".join(["item_id,criterion,rater,verdict", *said]).encode()
+    return reviews.import_labels(dataset, version, by=people.ed, data=data, filename="more.csv")
 
 
 def test_annotators_and_viewers_are_told_no_names(people: Cast, as_member, labelled: ReviewQueue) -> None:

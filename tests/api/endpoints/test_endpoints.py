@@ -13,6 +13,7 @@ from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.models import JudgeEndpoint, Run
 from rubricweb.services.endpoints import endpoints
+from rubricweb.services.endpoints.options import MAX_KEY
 from rubricweb.services.grading import session
 from tests import factories
 from tests.api.client import ApiClient, text_of
@@ -62,8 +63,9 @@ def test_a_key_is_kept_replaced_and_forgotten(people: Cast, alice: ApiClient) ->
 
     alice.send("PATCH", path, {})
     assert key() == KEY
-    alice.send("PATCH", path, {"api_key": "sk-2"})
-    assert key() == "sk-2"
+    for other in ("k" * MAX_KEY, "sk-2"):
+        alice.send("PATCH", path, {"api_key": other})
+        assert key() == other
     assert alice.send("PATCH", path, {"api_key": ""})["has_key"] is False
     assert key() is None
     changed = alice.send("PATCH", path, {"extra_headers": {"x-gateway-key": None, "X-B": "b"}})

@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from rubricweb.models import ReviewQueue, SystemVersion, User
 from rubricweb.selectors.reviews.queue_sources import Source
+from rubricweb.services import comments
+from rubricweb.services.datasets.answers import add_answers
 from rubricweb.services.reviews import calibration, queues, reviews
 from tests import factories
 from tests.api.client import ApiClient, text_of
@@ -18,7 +20,7 @@ from tests.factories import Cast
 from tests.worlds.blinding.two_systems import CRITERIA, row, systems_world
 from tests.worlds.blinding.two_worlds import in_both_worlds, told_apart
 from tests.worlds.sampled import label
-from tests.worlds.systems import Versions, versions
+from tests.worlds.systems import Versions, answer, versions
 
 ASKED = (
     "?search=v4",
@@ -139,7 +141,7 @@ def test_no_command_or_bundle_tells_a_blind_rater_who_answered(
     assert "0 " in found[0][json.dumps(("datasets", "items", "questions"))]
 
 
-def test_the_board_of_a_queue_with_the_other_answers_names_none_of_them(
+def test_board_and_journal_of_the_other_answers_name_none_of_them(
     people: Cast, capsys: pytest.CaptureFixture[str], as_member: Any, sign_in: Any
 ) -> None:
     """alice reviews one answer to each case; whoever knows who gave the others knows who gave hers."""
@@ -170,26 +172,59 @@ def test_the_board_of_a_queue_with_the_other_answers_names_none_of_them(
     )
     label(others, people.ann, 2, lambda item, name: "MET")
     label(others, people.rae, 2, lambda item, name: "UNMET")
+    for key in ("c1-by-v4", "c2-by-v4"):
+        comments.write(dataset.items.get(key=key), by=people.ed, text="Too short.")
     board = reverse("queue_agreement", args=[people.team.slug, others.pk])
 
-    def told(who: User) -> tuple[list[str | None], str, str]:
+    def told(who: User) -> tuple[list[str | None], list[str], str, str, str]:
         found = as_member(who).get(f"/queues/{others.pk}/agreement")["hardest"]
         file = sign_in(who).get(board, {"format": "csv"}).content.decode()
+        terminal = terminal_of(people.team, who, capsys)
         return (
             [one["key"] for one in found],
+            [one["label"] for one in as_member(who).get("/journal", kind="item")["items"]],
             file,
-            terminal_of(people.team, who, capsys)("agreement", others.pk).out,
+            terminal("agreement", others.pk).out,
+            terminal("journal", "--kind", "item").out,
         )
 
-    keys, *files = told(people.alice)
-    assert keys == [None, None]
+    keys, labels, *files = told(people.alice)
+    assert (keys, labels) == ([None, None], ["", ""])
     assert not [text for text in files if "-by-v" in text]
     assert all(f"id:{pk}" in text for text in files for pk in answers["other"])
     label(mine, people.alice, 2, lambda item, name: "MET")
     for who in (people.alice, people.ed):
-        keys, *files = told(who)
-        assert keys == ["c1-by-v4", "c2-by-v4"]
+        keys, labels, *files = told(who)
+        assert (keys, labels) == (["c1-by-v4", "c2-by-v4"], ["c2-by-v4", "c1-by-v4"])
         assert all("c1-by-v4" in text for text in files)
+
+
+def test_no_version_of_the_dataset_tells_whose_answers_came_with_it(
+    people: Cast, as_member: Any, sign_in: Any
+) -> None:
+    dataset = factories.dataset(people.team, people.ed, items=[answer("v3", "c1")], name="questions")
+    file = json.dumps({"case_id": "c1", "submission": "v4 c1"}).encode()
+    add_answers(dataset, by=people.ed, data=file, filename="v4.jsonl", system="assistant@v4")
+    version = factories.version(people.team, people.ed, criteria=CRITERIA)
+    queue = factories.queue(
+        people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann]
+    )
+    page, at = reverse("dataset", args=[people.team.slug, dataset.pk]), f"/datasets/{dataset.pk}"
+
+    def told(who: User) -> tuple[list[str], list[Any], list[str], bool]:
+        client = as_member(who)
+        return (
+            [one["note"] for one in client.get(f"{at}/versions")],
+            [client.get(f"/items/{item.pk}")["added_in"] for item in dataset.items.order_by("pk")],
+            [one["excerpt"] for one in client.get(f"{at}/items", version="1")["items"]],
+            "v4.jsonl" in sign_in(who).get(page).content.decode(),
+        )
+
+    assert told(people.ann) == (["", ""], [None, None], [], False)
+    known = (["v4.jsonl", "items.jsonl"], [1, 2], ["v3 c1"], True)
+    assert told(people.ed) == known
+    queues.close_queue(queue, by=people.ed)
+    assert told(people.ann) == known
 
 
 def with_known_labels(world: Versions, name: str, rater: User, *labels: str) -> ReviewQueue:

@@ -182,7 +182,8 @@ def test_a_queue_is_extended_reassigned_renamed_closed_and_reopened(
     assert ed.send("PATCH", path, {"name": "Renamed"})["name"] == "Renamed"
     assert ed.send("POST", f"{path}/close")["state"] == "closed"
     ed.refused(409, "POST", f"{path}/extend", {"raters_per_item": 1})
-    assert ed.send("POST", f"{path}/reopen")["state"] == "open"
+    reopened = ed.send("POST", f"{path}/reopen")
+    assert (reopened["state"], reopened["people_missing"]) == ("open", 0)
 
 
 @pytest.mark.parametrize("removed", [True, False])

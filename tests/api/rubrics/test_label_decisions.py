@@ -143,7 +143,15 @@ def test_who_is_still_to_review_blind_learns_of_no_label(
     assert (capital["labels"], capital["reviews"]) == (0, 0)
     done = ed.send("PUT", f"{here}/label-decisions", {"uid": capital["uid"], "kind": "probe"})
     assert (done["labels"], done["reviews"]) == (0, 0)
-    assert as_member(people.alice).get(f"{here}/label-changes")["changes"][0]["labels"] == 6
+    # Nor by what was written down when it was decided, until nothing waits for them.
+    assert done["decision"]["evidence"] == {"labels": None, "reviews": None, "decisions": None}
+    assert '<td data-label="Labels before">withheld</td>' in page(people.ed, "rubric")
+    noted = ed.get("/journal")["items"][0]
+    assert noted["detail"] == {"criterion": "capital", "decision": "probe"}
+    assert '<td data-label="Labels before">6</td>' in page(people.alice, "rubric")
+    seen_by_alice = as_member(people.alice).get(f"{here}/label-changes")["changes"][0]
+    assert seen_by_alice["labels"] == 6
+    assert seen_by_alice["decision"]["evidence"] == {"labels": 6, "reviews": 6, "decisions": 0}
 
 
 @pytest.fixture

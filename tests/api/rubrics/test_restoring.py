@@ -44,6 +44,22 @@ def test_a_restored_version_is_published_as_the_next_one_and_its_labels_count(
         rubrics.restore(second, by=people.ed, revision=0)
 
 
+def test_default_names_do_not_become_given_ones_in_a_draft_from_a_version(people: Cast) -> None:
+    data = b"title: Unnamed\ncriteria:\n- requirement: Names it.\n- {name: short, requirement: Is short.}\n"
+    version = rubrics.import_rubric(people.team, by=people.ed, data=data, filename="unnamed.yaml")
+    assert list(version.criteria.values_list("name", flat=True)) == ["C1", "short"]
+    assert version.rubric is not None
+    drafts = [version.rubric.draft, rubrics.copy(version, by=people.ed).draft]
+    revision = version.rubric.draft_revision
+    drafts.append(rubrics.restore(version, by=people.ed, revision=revision).draft)
+    for draft in drafts:
+        assert [entry.get("name") for entry in draft["criteria"]] == [None, "short"]
+    # Moved, the unnamed one is the second, and no name given to it by accident stands in the way.
+    draft["criteria"].reverse()
+    moved = rubrics.save_draft(version.rubric, draft=draft, revision=version.rubric.draft_revision)
+    assert [one.name for one in rubrics.publish(moved, by=people.ed).to_engine().criteria] == ["short", "C2"]
+
+
 def test_a_copy_keeps_ids_and_shares_no_labels(people: Cast, first: RubricVersion) -> None:
     queue = label(people, factories.dataset(people.team, people.ed), first, "first")
     made = rubrics.copy(first, by=people.ed)

@@ -1,5 +1,9 @@
 """The journal over the API: for every member, narrowed by names from closed lists."""
 
+from typing import get_args
+
+from rubricweb.selectors.teams.members import KINDS
+from rubricweb.services.shared.journal import Recorded
 from tests import factories
 from tests.factories import Cast
 
@@ -36,3 +40,7 @@ def test_who_has_left_still_stands_in_the_journal(people: Cast, as_member) -> No
     people.team.memberships.get(user=people.ed).delete()
     rows = as_member(people.bob).get("/journal", actor="ed")["items"]
     assert rows[0]["verb"] == "published"
+
+
+def test_there_are_words_for_everything_the_journal_is_told_of() -> None:
+    assert set(KINDS) == {model._meta.model_name for model in get_args(Recorded)}

@@ -7,6 +7,7 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.urls import reverse
 
+from rubricweb.errors import Invalid
 from rubricweb.models import ApiToken, Membership, Role, User
 from rubricweb.services.teams import teams
 from tests.api.client import ApiClient
@@ -77,6 +78,11 @@ def test_people_are_found_by_a_proven_address_only(people: Cast, at_terminal) ->
     assert (claimed.code, "There is no member" in claimed.err) == (1, True)
     EmailAddress.objects.create(user=people.ann, email="ceo@victim.example", verified=True, primary=True)
     assert "Ann (ann) is now editor" in alice("members", "role", "CEO@victim.example", "editor").out
+    # Nor by a user name that is somebody else's address, which earlier releases allowed.
+    User.objects.filter(pk=people.bob.pk).update(username="ceo@victim.example")
+    assert "Ann (ann) is now viewer" in alice("members", "role", "ceo@victim.example", "viewer").out
+    with pytest.raises(Invalid, match="holds an @"):
+        teams.ensure_person("cfo@victim.example")
 
 
 def test_members_are_listed_with_addresses_for_owners_only(people: Cast, at_terminal) -> None:

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
-import { Outbox, SUBMIT } from "../../../static/js/reviews/outbox.js";
+import { inWords, Outbox, SUBMIT } from "../../../static/js/reviews/outbox.js";
 
 const NOON = Date.UTC(2026, 2, 2, 12);
 const DAY = 86_400_000;
@@ -190,6 +190,37 @@ test("of two tabs the newer answer wins, and neither sends it twice", async () =
   await other.outbox.flush();
 
   assert.deepEqual(sent(), [["/answers/1/", "UNMET"]]);
+});
+
+test("an answer that waits from another tab is asked about before one of a page that does not know it", async () => {
+  const [one, other] = [openTab(), openTab()];
+  const seen = '{"reason": "", "evidence": [], "verdict": ""}'; // as the server writes it
+  const keep = ({ outbox }, verdict, reason, known) => {
+    const fields = { verdict, reason, evidence: "[]", known };
+    outbox.keep(REVIEW, "criterion:1", { url: "/answers/1/", fields });
+    return outbox.read(REVIEW)["criterion:1"];
+  };
+  keep(one, "UNMET", "No unit.", [seen]);
+  keep(one, "UNMET", "No unit at all.", [seen, inWords({ verdict: "UNMET", reason: "No unit." })]);
+  const asked = keep(other, "MET", "", [seen]);
+  const stored = { verdict: "UNMET", reason: "No unit at all.", evidence: [] };
+  assert.deepEqual([asked.fields.verdict, asked.refused.stored, asked.refused.waits], ["MET", stored, true]);
+  // Nor does it get lost where the choice is put off.
+  const later = keep(other, "CANNOT_ASSESS", "", [seen, inWords({ verdict: "MET", reason: "" })]);
+  assert.deepEqual(later.refused.stored, stored);
+  await other.outbox.flush();
+  assert.deepEqual(sent(), []);
+
+  other.outbox.again(REVIEW, "criterion:1", () => {});
+  await other.outbox.flush();
+  assert.deepEqual(sent(), [["/answers/1/", "CANNOT_ASSESS"]]);
+});
+
+test("the same answer in two tabs asks nobody", () => {
+  const [one, other] = [openTab(), openTab()];
+  const fields = { verdict: "MET", reason: "", evidence: "[]", known: [""] };
+  for (const { outbox } of [one, other]) outbox.keep(REVIEW, "criterion:1", { url: "/answers/1/", fields });
+  assert.equal(one.outbox.read(REVIEW)["criterion:1"].refused, undefined);
 });
 
 test("an answer of another tab is not dropped when an older one of this tab arrives", async () => {

@@ -13,6 +13,7 @@ from rubricweb.selectors.reviews.sampling import NotSampled, Sampled, Samples
 from rubricweb.services.reviews import queue_changes, queues, reviews
 from tests.factories import Cast
 from tests.worlds.sampled import graded, label, numbered, opened, three_worst
+from tests.worlds.systems import versions
 
 
 def estimate(people: Cast, run: Run, *chosen: ReviewQueue) -> PeopleEstimate:
@@ -56,6 +57,29 @@ def test_the_queue_asked_for_allows_the_estimate(people: Cast) -> None:
     assert found.these is not None
     assert (found.these.value, found.these.n, found.these.population_size) == (0.5, 20, 24)
     assert found.population == "the 24 items of capital answers"
+
+
+def test_the_queue_asked_for_is_about_the_answers_the_run_graded(people: Cast) -> None:
+    world = versions(people)
+    run = world.run_over("v3")
+    newer, older = world.answers("v4")[0].system_version, run.system_version
+    # A sample of v4's answers would say nothing of a run over v3's.
+    opened(people, run, Source("sample", size=5), name="Of v4", systems=[newer])
+    unavailable = estimate(people, run).unavailable
+    assert unavailable is not None
+    sample = unavailable.sample
+    assert sample is not None
+    assert (sample.systems, sample.half) == (["assistant@v3"], "")
+    assert f"&systems={older.pk}" in sample.query
+    assert '--system "assistant@v3" --sample 5' in unavailable.command
+    Run.objects.filter(pk=run.pk).update(half="dev")
+    of_half = estimate(people, Run.objects.get(pk=run.pk)).unavailable
+    assert of_half is not None
+    assert "--half dev" in of_half.command
+    drawn = opened(people, run, Source("sample", size=5), name=sample.name, systems=[older])
+    begun = estimate(people, run).unavailable
+    assert begun is not None
+    assert begun.queue_id == drawn.pk
 
 
 @pytest.mark.parametrize("done", [3, 5, 8])

@@ -1,9 +1,12 @@
 """Two system versions: which of their runs are compared, and what is said where none can be."""
 
 import pytest
+from django.utils import timezone
 
 from rubricweb.errors import Invalid
+from rubricweb.judges.base import JudgeConfig
 from rubricweb.selectors.runs.over_time.version_pairs import VersionPair, version_called, version_pair
+from rubricweb.services.shared import archiving
 from tests import factories
 from tests.factories import Cast
 from tests.judging import grade
@@ -49,6 +52,32 @@ def test_what_is_missing_is_named_with_what_to_start(people: Cast, world: Versio
         pair(world)
     with pytest.raises(Invalid, match="with judge somebody"):
         pair(world, judge="somebody")
+
+
+def test_what_differs_between_the_newest_runs_of_both_is_named(people: Cast, world: Versions) -> None:
+    shorter = factories.version(people.team, people.ed, title="Shorter", criteria=[FACT])
+    world.run_over("v3", name="usual")
+    grade(world.planned("v3", rubric_version=shorter), judge())
+    world.run_over("v3", name="usual again")  # newer, and graded as the first one
+    ours = JudgeConfig(name="ours", base_url="http://127.0.0.1:9/v1", model="small")
+    world.run_over("v4", normalize=False, judge=ours)
+    with pytest.raises(Invalid) as refused:
+        pair(world)
+    assert str(refused.value).endswith(
+        "graded as run of v4 of assistant@v4: Capitals v1, per_criterion by ours, model small, raw scores, "
+        "over questions; start one. Its newest is usual again: Capitals v1, per_criterion by offline judge "
+        "(not an LLM), model offline-lexical, over questions."
+    )
+
+
+def test_an_archived_run_is_taken_by_nobody(people: Cast, world: Versions) -> None:
+    before, archived, after = world.run_over("v3"), world.run_over("v3"), world.run_over("v4")
+    archiving.archive(archived, by=people.ed, now=timezone.now())
+    assert pair(world) == VersionPair(after, before)
+    archiving.archive(world.dataset, by=people.ed, now=timezone.now())
+    assert pair(world, dataset=world.dataset) == VersionPair(after, before)
+    with pytest.raises(Invalid, match="Neither"):
+        pair(world)
 
 
 def test_a_version_nobody_knows_and_the_same_one_twice_are_refused(people: Cast, world: Versions) -> None:

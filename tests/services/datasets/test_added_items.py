@@ -10,7 +10,7 @@ from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, ImportState, Item, JournalEntry, Judgement, ReviewQueue, Rubric
 from rubricweb.services.datasets import answers, datasets, splits
 from rubricweb.services.deletions import deletions
-from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.reviews import queue_changes, queues, reviews
 from tests import factories
 from tests.factories import Cast
 from tests.services.datasets.test_imported_runs import while_uncommitted
@@ -145,9 +145,19 @@ def test_an_open_queue_without_a_rubric_takes_no_item_without_one(people: Cast) 
         people.team, people.ed, items=[{"id": "own", "submission": "Paris.", "rubric": own}]
     )
     queue = factories.queue(people.team, people.ed, dataset=dataset, rubric_version=None, raters=[people.ann])
+    bare = [{"id": "bare", "submission": "Bare."}]
     with pytest.raises(Conflict, match="First look reviews every item by its own rubric"):
-        add(people, dataset, [{"id": "bare", "submission": "Bare."}])
+        add(people, dataset, bare)
     assert add(people, dataset, [{"id": "too", "submission": "Paris!", "rubric": own}]) == 1
+    # An answer is judged by the rubric of its case, whether or not its file says it again.
+    answer = json.dumps({"case_id": "own", "submission": "Paris, I think."}).encode()
+    answers.add_answers(dataset, by=people.ed, data=answer, filename="v2.jsonl", system="bot@v2")
+    assert queue.queue_items.count() == 3
+    # One that is paused takes items in as well, whoever stores them.
+    queue_changes.pause_queue(queue, by=people.ed)
+    data = json.dumps(bare).encode()
+    found = factories.imported(people.team, people.ed, data, "more.json", dataset=dataset)
+    assert found.message.startswith("The paused queue First look reviews every item by its own rubric")
     queues.close_queue(queue, by=people.ed)
     assert add(people, dataset, [{"id": "bare", "submission": "Bare."}]) == 1
 

@@ -1,6 +1,7 @@
 """Cases and systems of what comes into a dataset."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,8 +9,9 @@ import pytest
 from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, ReviewQueue, SystemVersion
-from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets import corrections, datasets
 from rubricweb.services.datasets.answers import AnswersPlan, add_answers, plan_answers
+from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.exports import export
 from tests import factories
 from tests.factories import Cast
@@ -175,6 +177,27 @@ def test_answers_to_no_case_and_second_answers_are_refused_whole(
         answer(dataset, people, rows, **more)
     assert said in str(error.value.faults[0])
     assert Item.objects.count() == 2
+
+
+def test_an_id_made_of_case_and_system_is_not_longer_than_one_in_a_file(people: Cast) -> None:
+    case = "c" * 180
+    dataset = factories.dataset(people.team, people.ed, items=[{"id": case, "submission": "A."}])
+    row = {"case_id": case, "submission": "B."}
+    for ask in (plan_answers, partial(add_answers, by=people.ed)):
+        with pytest.raises(Invalid) as refused:
+            ask(dataset, data=json.dumps(row).encode(), filename="v5.jsonl", system="assistant@v5")
+        # 180 characters, an @ and twelve of the version.
+        assert str(refused.value.faults[0]) == (
+            "items[0].id: found an id of 193 characters, made of case and system; "
+            "allowed: at most 190, or an id of its own"
+        )
+    assert answer(dataset, people, [row | {"id": "mine"}]).answers == 1
+    # Nor is one that tells answers to corrected words from those before: "@bot@v5" makes 187 of 180.
+    answer(dataset, people, [row], system="bot@v5")
+    corrections.correct_case(dataset.cases.get(), Correction(prompt="Again?"), by=people.ed)
+    with pytest.raises(Invalid, match="1 fault") as refused:
+        answer(dataset, people, [row], system="bot@v5")
+    assert "an id of 199 characters" in str(refused.value.faults[0])
 
 
 def test_a_second_answer_is_taken_as_the_next_attempt_where_that_is_said(

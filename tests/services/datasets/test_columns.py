@@ -57,7 +57,18 @@ def test_items_that_come_later_are_found_too_and_other_columns_are_gone(
     datasets.add_items(dataset, by=people.ed, data=more, filename="more.json")
     dataset.refresh_from_db()
     assert keys(dataset, people, [("language", "fr")]) == ["e"]
-    assert columns(dataset)[0].values == ("de", "en", "fr")
+    # Whoever read the dataset before others declared more columns keeps those.
+    earlier = Dataset.objects.get(pk=dataset.pk)
+    declare(dataset, ["language", "turns", "ok"], by=people.ed)
+    datasets.add_items(earlier, by=people.ed, data=more.replace(b'"e"', b'"f"'), filename="again.json")
+    dataset.refresh_from_db()
+    assert [one.name for one in columns(dataset)] == ["language", "turns", "ok"]
+    # Where an earlier release had lost some, they can be declared again.
+    Dataset.objects.filter(pk=dataset.pk).update(columns=dataset.columns[:2])
+    declare(dataset, ["language", "turns", "ok"], by=people.ed)
+    declare(dataset, ["language", "turns"], by=people.ed)
+    assert keys(dataset, people, [("language", "fr")]) == ["e", "f"]
+    assert columns(dataset)[0].values == ("de", "fr", "en")
     declare(dataset, ["turns"], by=people.ed)
     assert set(ItemFacet.objects.values_list("name", flat=True)) == {"turns"}
     declare(dataset, [], by=people.ed)

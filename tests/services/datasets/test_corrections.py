@@ -63,7 +63,8 @@ def test_a_corrected_answer_takes_the_place_of_the_one_before(people: Cast, data
     assert (after.replaces_id, after.position, after.case_id) == (before.pk, before.position, before.case_id)
     assert (after.submission, after.prompt) == ("Paris.", before.prompt)
     assert after.content_hash != before.content_hash
-    assert next((one.version, one.kind, one.note) for one in changes(dataset)) == (2, "correct", "typo")
+    newest = changes(dataset, viewer=people.ed)[0]
+    assert (newest.version, newest.kind, newest.note) == (2, "correct", "typo")
     keys = list(dataset.items.current().order_by("position").values_list("key", flat=True))
     assert keys == ["good", "bad", "empty-ish"]
     entry = JournalEntry.objects.get(verb="corrected an item of")
@@ -96,6 +97,15 @@ def test_open_queues_over_the_whole_dataset_ask_about_the_right_words(
     hidden = hidden_of(people.ann, people.team, dataset.pk)
     # Whoever may see what the wrong words are called, and whose they are, knows it of the right ones.
     assert (before.pk in hidden, after.pk in hidden) == (True, True)
+    # So do those that were opened while the item was away.
+    retirement.retire(dataset, [after.pk], by=people.ed)
+    later = factories.queue(
+        people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann], name="Later"
+    )
+    assert retirement.restore(dataset, [after.pk], by=people.ed).version == 4
+    assert queue.queue_items.get(item=after).room == later.queue_items.get(item=after).room == 1
+    later.refresh_from_db()
+    assert later.dataset_version == 4
 
 
 def test_wrong_words_are_hidden_by_every_rule_until_the_right_ones_are_reviewed(
@@ -218,6 +228,9 @@ def test_nothing_changed_retired_sealed_and_unstorable_are_refused(
         corrections.correct_item(item, Correction(submission=item.submission), by=people.ed)
     with pytest.raises(Invalid, match="the words there are"):
         corrections.correct_case(item.case, Correction(), by=people.ed)
+    for nothing in ("", " \n"):
+        with pytest.raises(Invalid, match="submission: found an empty text"):
+            corrections.correct_item(item, Correction(submission=nothing), by=people.ed)
     with pytest.raises(Invalid):
         corrections.correct_item(item, Correction(prompt=[{"role": 1}]), by=people.ed)
     with pytest.raises(Invalid, match="an answer"):

@@ -7,7 +7,7 @@ import pytest
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Judgement, ReviewQueue, RubricVersion
 from rubricweb.selectors.datasets.items import matching
-from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets import answers, datasets
 from tests import factories
 from tests.factories import Cast
 
@@ -82,6 +82,30 @@ def test_every_fault_is_named_and_nothing_is_imported(people: Cast) -> None:
     assert "items[1]" in places
     assert "items[2].rubric[0].weight" in places
     assert not Dataset.objects.exists()
+
+
+def test_labels_without_a_rubric_are_one_fault_and_nothing_is_imported(people: Cast) -> None:
+    said = {"ann": ["MET", "UNMET"]}
+    rows = [
+        {"id": "none", "submission": "One.", "ground_truth": [None]},
+        {"id": "settled", "submission": "Two.", "ground_truth": ["MET", "UNMET"]},
+        {"id": "rated", "submission": "Three.", "labels": said},
+    ]
+    with pytest.raises(Invalid) as refusal:
+        imported(people, rows)
+    [fault] = refusal.value.faults
+    assert fault.place == "items[1].ground_truth"
+    assert fault.found == "labels of 2 items, and no rubric that names their criteria"
+    # The same of a file that is read part by part, into a dataset, and of answers to a case with a rubric.
+    found = factories.imported(people.team, people.ed, b"id,answer,ground_truth\nq1,4,MET|UNMET\n", "a.csv")
+    assert (found.state, found.faults[0][0]) == ("refused", "items[0].ground_truth")
+    assert not Dataset.objects.exists()
+    own = {"case_id": "c", "submission": "Paris.", "rubric": [{"weight": 1, "requirement": "Names Paris."}]}
+    dataset = imported(people, [own])
+    answer = json.dumps({"case_id": "c", "submission": "Rome.", "labels": {"ann": ["UNMET"]}}).encode()
+    with pytest.raises(Invalid) as refusal:
+        answers.add_answers(dataset, by=people.ed, data=answer, filename="a.jsonl", system="bot@v2")
+    assert refusal.value.faults[0].place == "items[0].labels"
 
 
 @pytest.mark.parametrize("content", [{"prompt": "p", "rubric": None, "items": []}, {"rubric": None}, []])

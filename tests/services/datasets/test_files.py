@@ -81,10 +81,18 @@ LABELLED = [{**ITEMS[0], "ground_truth": ["MET", "MET", "UNMET"]}, *ITEMS[1:]]
         dataset_file([{**ITEMS[0], "submission": "Lyon."}, *ITEMS[1:]]),
         dataset_file([{**ITEMS[0], "reference": "Paris"}, *ITEMS[1:]]),
         dataset_file([*ITEMS, {"id": "one more", "submission": "Lyon."}]),
+        dataset_file([{**ITEMS[0], "case_id": "france"}, *ITEMS[1:]]),
+        dataset_file([{**ITEMS[0], "system": "bot@v2"}, *ITEMS[1:]]),
+        dataset_file([{**ITEMS[0], "case_tags": ["hard"]}, *ITEMS[1:]]),
+        dataset_file([{**ITEMS[0], "metadata": {"turns": 2}}, *ITEMS[1:]]),
+        dataset_file([{**ITEMS[0], "description": "The best"}, *ITEMS[1:]]),
         dataset_file(rubric={"criteria": CRITERIA}),
         dataset_file(LABELLED, rubric={"criteria": CRITERIA}),
     ],
-    ids=["prompt", "submission", "reference", "more items", "rubric", "labels"],
+    ids=[
+        *("prompt", "submission", "reference", "more items"),
+        *("case", "system", "tags", "metadata", "description", "rubric", "labels"),
+    ],
 )
 def test_changed_dataset_is_stored_under_a_number(store, changed: bytes) -> None:
     store["dataset"](dataset_file())

@@ -40,6 +40,7 @@ from rubricweb.selectors.runs.progress import progress
 from rubricweb.services import label_files
 from rubricweb.services.datasets import datasets, raters, splits
 from rubricweb.services.deletions import deletions
+from rubricweb.services.reviews.raters import rater_for
 from rubricweb.services.runs import lifecycle
 from rubricweb.services.shared import archiving
 from rubricweb.services.teams import teams
@@ -631,6 +632,14 @@ def test_who_is_said_to_be_a_person_is_one_though_known_as_a_machine(people: Cas
     assert [[one.rater_kind for one in plan.raters] for plan in planned.values()] == [["machine"], ["human"]]
     stored = unsaid(tasks, "1,polite,gpt,MET", choices=label_files.said_choices(rater_kind="person"))
     assert (stored.queue is not None, stored.runs) == (True, ())
+
+
+def test_a_file_that_grew_after_its_rater_joined_is_still_theirs(people: Cast, tasks: Dataset) -> None:
+    labels(tasks, "0,polite,amy,UNMET,human", filename="first.csv")
+    assert rater_for(people.team, factories.person("amy")).name == "Amy"
+    grown = labels(tasks, "0,polite,amy,UNMET,human", "1,polite,amy,UNMET,human", filename="second.csv")
+    assert [rater.name for rater in grown.queue.raters.all()] == ["amy"]
+    assert [str(group) for group in grown.left_out] == ["1 label that was imported before: the queue first"]
 
 
 def test_whoever_imports_labels_of_people_gets_their_queue(people: Cast, tasks: Dataset) -> None:

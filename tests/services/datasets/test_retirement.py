@@ -22,11 +22,12 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.datasets import items as listed
 from rubricweb.selectors.datasets.new_items import new_items
-from rubricweb.selectors.datasets.versions import changes
+from rubricweb.selectors.datasets.versions import changes, items_of_cases
 from rubricweb.selectors.exports.bundles import item_records
 from rubricweb.selectors.exports.ground_truth import settled_labels
 from rubricweb.selectors.runs.results import result
-from rubricweb.services.datasets import answers, columns, datasets, retirement, splits
+from rubricweb.services.datasets import answers, columns, corrections, datasets, retirement, splits
+from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.reviews import queue_changes, queues, reviews
 from rubricweb.services.runs import lifecycle
 from tests import factories
@@ -54,7 +55,8 @@ def keys(items: Any) -> list[str]:
 
 
 def history(dataset: Dataset) -> list[tuple[int, str, int]]:
-    return [(one.version, one.kind, one.items) for one in changes(dataset)]
+    found = changes(dataset, viewer=dataset.created_by)
+    return [(one.version, one.kind, one.items) for one in found]
 
 
 def opened(people: Cast, dataset: Dataset, version: RubricVersion, **options: Any) -> ReviewQueue:
@@ -246,6 +248,26 @@ def test_the_key_of_a_retired_item_is_free_and_it_cannot_come_back_beside_anothe
     retirement.retire(dataset, [dataset.items.current().get(key="bad").pk], by=people.ed)
     retirement.restore(dataset, [gone], by=people.ed)
     assert dataset.items.current().get(key="bad").submission == words
+
+
+def test_of_several_items_at_one_place_one_comes_back(people: Cast, dataset: Dataset) -> None:
+    wrong = dataset.items.select_related("case", "dataset").get(key="bad")
+    corrections.correct_item(wrong, Correction(submission="Paris."), by=people.ed)
+    right = dataset.items.current().get(key="bad")
+    retirement.retire(dataset, [right.pk], by=people.ed)
+    gone, more, cursor = [], True, None
+    while more:
+        page = listed.items(
+            dataset, viewer=people.bob, listed=listed.Listed(listed.RETIRED), cursor=cursor, size=1
+        )
+        gone += [item.pk for item in page.rows]
+        more, cursor = page.next_cursor is not None, page.next_cursor
+    assert gone == [wrong.pk, right.pk]
+    with pytest.raises(Conflict, match=f"2 items cannot be restored: id:{wrong.pk}, id:{right.pk}"):
+        retirement.restore(dataset, gone, by=people.ed)
+    # Of a case the newest words.
+    assert items_of_cases(dataset, [wrong.case_id], retired=True) == [right.pk]
+    assert retirement.restore(dataset, [right.pk], by=people.ed).items == 1
 
 
 def test_a_version_may_answer_a_case_anew_once_its_answer_is_retired(people: Cast) -> None:

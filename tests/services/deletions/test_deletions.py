@@ -36,12 +36,13 @@ from rubricweb.selectors import deletions as selected
 from rubricweb.selectors.deletions import Deletable
 from rubricweb.selectors.runs.graders import examples_of
 from rubricweb.selectors.spending.month_figures import month_figures
-from rubricweb.services.datasets import corrections
+from rubricweb.services.datasets import corrections, imports
 from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.deletions import deletions
 from rubricweb.services.deletions.removal import Remover
 from rubricweb.services.reviews import queue_changes, queues, reviews
 from rubricweb.services.runs import control, few_shot
+from rubricweb.services.shared import uploads
 from rubricweb.services.teams import teams
 from tests import factories
 from tests.judging import InProcessJudge, grade
@@ -367,6 +368,12 @@ def test_what_is_in_use_is_refused_with_its_place(world: Furnished, dataset: Dat
     for row in (queue, dataset):
         with pytest.raises(Conflict, match=f"{queue} is open: close it first"):
             delete(world, row)
+    # The dataset that this file is to become is not there yet.
+    team = teams.create_team("Empty", owner=world.people.alice)
+    asked, kept = imports.ImportRequest("items.jsonl"), uploads.keep(b'{"id": "a", "submission": "b"}\n')
+    imports.start(team, asked, by=world.people.alice, upload_id=kept, enqueue=None)
+    with pytest.raises(Conflict, match=r"The import of items\.jsonl has not ended: cancel it"):
+        delete(world, team)
 
 
 def test_verdicts_that_were_taken_from_its_calls_stay_with_the_request(

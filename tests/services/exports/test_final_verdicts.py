@@ -8,8 +8,9 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.engine.formats.bundle.bundle import read_bundle
-from rubricweb.models import ReviewQueue, User
-from rubricweb.selectors.labels.ground_truth import ground_truth
+from rubricweb.errors import Conflict
+from rubricweb.models import Dataset, ReviewQueue, Revision, User
+from rubricweb.selectors.labels.ground_truth import ground_truth, labels
 from rubricweb.services import exports
 from rubricweb.services.reviews import queues, reviews, revisions
 from rubricweb.services.reviews.evidence import Span
@@ -56,6 +57,11 @@ def exported(people: Cast, queue: ReviewQueue, format: str) -> bytes:
     return b"".join(piece if isinstance(piece, bytes) else piece.encode() for piece in made.chunks)
 
 
+def again(people: Cast, queue: ReviewQueue, dataset: Dataset, data: bytes, format: str) -> ReviewQueue:
+    given = {"by": people.ed, "data": data, "filename": f"back.{format}"}
+    return reviews.import_labels(dataset, queue.rubric_version, **given)
+
+
 def test_both_verdicts_are_told(people: Cast, queue: ReviewQueue) -> None:
     table = list(csv.DictReader(io.StringIO(exported(people, queue, "csv").decode())))
     assert list(table[0])[-2:] == ["final_verdict", "final_reason"]
@@ -69,25 +75,41 @@ def test_both_verdicts_are_told(people: Cast, queue: ReviewQueue) -> None:
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
-def test_read_again_the_final_verdict_counts_as_in_ground_truth(
-    people: Cast, queue: ReviewQueue, format: str
-) -> None:
+def test_read_again_each_verdict_counts_as_it_did(people: Cast, queue: ReviewQueue, format: str) -> None:
     [truth] = ground_truth([queue]).values()
     assert (truth.verdict, truth.rule) == ("UNMET", "unanimous")
     # Elsewhere, where nobody has said it before.
     items = [{"id": "a", "submission": "In Paris."}]
     dataset = factories.dataset(people.team, people.ed, items=items, name="elsewhere")
-    back = reviews.import_labels(
-        dataset,
-        queue.rubric_version,
-        by=people.ed,
-        data=exported(people, queue, format),
-        filename=f"back.{format}",
-    )
+    back = again(people, queue, dataset, exported(people, queue, format), format)
     [truth] = ground_truth([back]).values()
     assert (truth.verdict, truth.rule) == ("UNMET", "unanimous")
-    given = back.reviews.values_list("rater__name", "judgements__verdict", "judgements__reason")
-    assert set(given) == {("Ann", "UNMET", "Not the capital."), ("Rae", "UNMET", "At first.")}
+    # Agreement and comparisons are made of these: what ann said before the reveal.
+    names = {rater.pk: rater.name for rater in back.raters.all()}
+    [before] = labels([back]).values()
+    assert {names[rater]: label for rater, label in before.items()} == {"Ann": "MET", "Rae": "UNMET"}
+    said = ("verdict", "reason", "revision__choice", "revision__verdict", "revision__reason")
+    given = back.reviews.values_list("rater__name", *(f"judgements__{name}" for name in said))
+    assert set(given) == {
+        ("Ann", "MET", "At first.", "change", "UNMET", "Not the capital."),
+        ("Rae", "UNMET", "At first.", None, None, None),
+    }
+    with pytest.raises(Conflict, match="imported before"):
+        again(people, queue, dataset, exported(people, queue, format), format)
+
+
+def test_a_change_without_a_reason_is_read_and_known_the_next_time(people: Cast, queue: ReviewQueue) -> None:
+    data = b"item_id,criterion,rater,verdict,final_verdict\na,capital,Ann,MET,UNMET\n"
+    back = again(people, queue, queue.dataset, data, "csv")
+    [revision] = Revision.objects.filter(judgement__review__queue=back)
+    assert (revision.verdict, revision.reason) == ("UNMET", "No reason given.")
+    # Beside her own blind label the newest one counts: it is blind as well.
+    assert {label for by_rater in labels([queue, back]).values() for label in by_rater.values()} == {
+        "MET",
+        "UNMET",
+    }
+    with pytest.raises(Conflict, match="imported before"):
+        again(people, queue, queue.dataset, data, "csv")
 
 
 def test_a_bundle_holds_final_verdicts_places_and_notes(people: Cast, queue: ReviewQueue) -> None:

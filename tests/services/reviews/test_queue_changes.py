@@ -137,6 +137,7 @@ def test_a_queue_opens_again_for_those_who_may_review_by_then(
             rubric_version=version,
             raters=[] if everyone else [people.ann, people.rae],
             everyone=everyone,
+            raters_per_item=1 if everyone else 2,
             name=f"Everyone: {everyone}",
         )
         for everyone in (True, False)
@@ -146,11 +147,12 @@ def test_a_queue_opens_again_for_those_who_may_review_by_then(
         queues.close_queue(queue, by=people.ed)
     teams.add_member(people.team, factories.person("zoe"), Role.ANNOTATOR, by=people.alice)
     teams.change_role(people.team.memberships.get(user=people.rae), Role.VIEWER, by=people.alice)
-    for queue, names in ((everybody, {"Alice", "Ed", "Ann", "Zoe"}), (chosen, {"Ann"})):
+    for queue, names, missing in ((everybody, {"Alice", "Ed", "Ann", "Zoe"}, 0), (chosen, {"Ann"}, 1)):
         assert queue_changes.reopen_queue(queue, by=people.ed)
+        assert queue.people_missing() == missing
         assert {one.name for one in rater_progress(queue) if one.rates} == names
         # What rae had begun is others' to review.
-        assert rooms(queue)["good"] == (1, 1)
+        assert rooms(queue)["good"] == (queue.raters_per_item, queue.raters_per_item)
         with pytest.raises(Forbidden):
             taken(queue, people.rae)
     assert not hidden_items(people.rae, people.team).exists()

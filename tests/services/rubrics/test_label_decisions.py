@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from rubricweb import engine
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
     Criterion,
@@ -13,10 +14,12 @@ from rubricweb.models import (
     Meaning,
     ReviewQueue,
     RubricVersion,
+    Run,
 )
 from rubricweb.selectors.adjudication.units import unit_to_decide
 from rubricweb.selectors.comparison.item import item_comparison
 from rubricweb.selectors.labels.ground_truth import ground_truth, labels
+from rubricweb.selectors.labels.label_evidence import label_evidence
 from rubricweb.selectors.rubrics.label_changes import GUIDELINES, changes_in_draft, changes_in_version
 from rubricweb.selectors.rubrics.versions import draft_state
 from rubricweb.services import adjudications
@@ -76,6 +79,8 @@ def test_carried_labels_count_both_ways_and_a_revision_takes_them_back(
     assert counting(queue, second) == NAMES
     later = label(people, dataset, second, "second")
     assert counting(later, first) == NAMES
+    # Those given to the new words since are no labels of the words before.
+    assert changes_in_version(second, viewer=people.ed).changes[0].labels == 6
     # A third version that leaves it alone follows.
     third = reworded(second, "Is at most two short sentences long.", position=1)
     assert counting(queue, third) == NAMES - {"concise"}
@@ -176,12 +181,36 @@ def test_options_are_mapped_one_way_and_maps_compose(
     # Never back.
     assert counting(later, first) == NAMES - {"tone"}
     third = changed(first.rubric, said(options=options("no", "yes")), position=3)
+    # Six labels were given to the words of the second version; six and the decision were carried to them.
+    [change] = changes_in_version(third, viewer=people.ed).changes
+    assert (change.labels, change.reviews, change.decisions) == (12, 12, 1)
+    assert [(one.label, one.labels) for one in change.earlier] == [("bad", 0), ("fair", 6), ("kind", 6)]
     decide(third, tone, NewLabelDecision("carry", {"bad": "no", "fair": None, "kind": "yes"}), by=people.ed)
     newest = third.criteria.get(name="tone")
     assert set(labels([queue], version=third.pk)[item.pk, newest.pk].values()) == {"yes"}
     # The decision for "plain" became "fair", which is carried to nothing: it stays with its own words.
     assert ground_truth([queue], version=third.pk)[item.pk, newest.pk].verdict == "yes"
     assert (item.pk, newest.pk) not in labels([later], version=third.pk)
+    # Labels and decisions that are carried to nothing stand on no words after that.
+    fourth = changed(first.rubric, said(requirement="Is it friendly?"), position=3)
+    [change] = changes_in_version(fourth, viewer=people.ed).changes
+    assert (change.labels, change.decisions) == (6, 0)
+    assert [(one.label, one.labels) for one in change.earlier] == [("no", 0), ("yes", 6)]
+
+
+def test_labels_of_options_that_differ_in_spaces_alone_wait_for_a_decision(
+    people: Cast, dataset: Dataset, first: RubricVersion
+) -> None:
+    assert first.rubric is not None
+    spaced = changed(first.rubric, said(options=options("rude", "very  kind")), position=3)
+    label(people, dataset, spaced, "spaced", {"tone": "very  kind"})
+    corrected = changed(first.rubric, said(options=options("rude", "very kind")), position=3)
+    [change] = changes_in_version(corrected, viewer=people.ed).changes
+    assert (change.labels, change.needs_map) == (6, True)
+    label(people, dataset, corrected, "corrected", {"tone": "very kind"})
+    for version, read in ((spaced, "very  kind"), (corrected, "very kind")):
+        found = label_evidence(version, people.team, viewer=people.ed)
+        assert [one.labels for one in found if one.criterion == 3] == [{read: 6}]
 
 
 def test_guidelines_are_one_decision_for_all_that_was_not_reworded(
@@ -216,6 +245,15 @@ def test_decisions_are_taken_with_the_publication_or_none_of_it_is(
     assert found.regrading is not None
     # Three items, one question each.
     assert (found.regrading.run, found.regrading.calls, found.regrading.everything) == (run, 3, False)
+    # A judge is asked a turned sign and a new criterion too; what a file says it said is no run of one.
+    newer = [one.model_copy(update={"weight": -one.weight}) for one in content.criteria[2:3]]
+    newer += [*content.criteria[:2], *content.criteria[3:]]
+    newer += [engine.Criterion(requirement="Names France.", id="country")]
+    wider = content.model_copy(update={"criteria": tuple(newer)})
+    Run.objects.filter(pk=graded(people, dataset, first).pk).update(rater=queue.raters.first())
+    regrading = changes_in_draft(rubric, wider, viewer=people.ed).regrading
+    assert regrading is not None
+    assert (regrading.run, regrading.calls) == (run, 9)
     with pytest.raises(Invalid) as refusal:
         rubrics.publish(rubric, by=people.ed, decisions={uid(first, "concise"): NewLabelDecision("carry")})
     assert refusal.value.faults[0].place == f"decisions.{uid(first, 'concise')}"
@@ -249,6 +287,22 @@ def test_labels_are_not_carried_to_another_kind(people: Cast, first: RubricVersi
     second = changed(first.rubric, said(scale_type="ordinal", options=options("no", "yes")))
     with pytest.raises(Invalid, match="another kind"):
         decide(second, uid(first, "capital"), NewLabelDecision("carry"), by=people.ed)
+
+
+def test_a_criterion_that_is_a_check_for_a_while_has_nothing_decided_and_loses_no_labels(
+    people: Cast, first: RubricVersion, queue: ReviewQueue
+) -> None:
+    assert first.rubric is not None
+    capital = uid(first, "capital")
+    kept = {"id": capital, "name": "capital", "weight": 10.0}
+    check = {"check": "contains_keywords", "params": {"keywords": ["Paris"]}}
+    second = changed(first.rubric, lambda _: kept | check)
+    assert changes_in_version(second, viewer=people.ed).changes == ()
+    third = changed(first.rubric, lambda _: kept | {"requirement": "Says that Paris is the capital."})
+    [change] = changes_in_version(third, viewer=people.ed).changes
+    assert (change.labels, change.may_carry) == (6, True)
+    decide(third, capital, NewLabelDecision("carry"), by=people.ed)
+    assert counting(queue, third) == NAMES
 
 
 def test_a_decision_somebody_else_made_meanwhile_is_not_overwritten_unseen(

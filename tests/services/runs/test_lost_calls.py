@@ -92,10 +92,10 @@ def test_what_a_dead_worker_may_have_sent_is_booked_once_and_counts_against_the_
             assert (spending.lost_calls, spending.lost_at_most_usd) == (2, 0.5)
             assert (spending.left_usd, spending.share, spending.held_usd) == (0.25, 0.75, 0.0)
     [line] = RunEvent.objects.filter(run=run, kind="lost")
-    assert line.message.startswith("3 calls were cut off")
+    assert line.message.startswith("3 requests had no answer or were cut off")
     budget = BudgetReservation.open(run, "other:1")
     assert not budget.reserve(0.5, now)
-    assert "$0.25 is spent, and at most $0.50 by calls cut off" in budget.refusal
+    assert "$0.25 is spent, and at most $0.50 by requests without an answer" in budget.refusal
 
 
 def test_before_any_sweep_a_worker_that_is_silent_for_a_lease_has_lost_its_calls(run: Run, settings) -> None:

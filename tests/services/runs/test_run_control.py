@@ -22,7 +22,8 @@ from rubricweb.models import (
     RunSummary,
 )
 from rubricweb.selectors.datasets.new_items import new_item_count, new_items
-from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets import corrections, datasets, retirement
+from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.runs import budgets, lifecycle
 from tests import factories
 from tests.factories import Cast, WakeUps
@@ -302,6 +303,14 @@ def test_a_finished_run_grades_what_was_added_and_nothing_else(run: Run, people:
     assert run.state == RunState.FINISHED
 
 
+def test_a_stopped_run_that_is_extended_says_how_many_items_it_has_now(run: Run, people: Cast) -> None:
+    brought_to("cancelled", run)
+    assert Run.objects.get(pk=run.pk).summary.items == 3
+    add(run.dataset, people, "late", "later")
+    assert lifecycle.extend_run(run, by=people.ed, enqueue=WakeUps()) == 2
+    assert Run.objects.get(pk=run.pk).summary.items == 5
+
+
 def test_what_a_run_over_a_choice_of_items_left_out_is_not_new(people: Cast) -> None:
     dataset = factories.dataset(people.team, people.ed)
     first = dataset.items.order_by("position")[0]
@@ -321,6 +330,24 @@ def test_new_items_are_counted_by_one_row_as_long_as_there_are_none(
     add(run.dataset, people, "late")
     with django_assert_num_queries(2):
         assert new_item_count(run) == 1
+
+
+def test_corrected_and_restored_items_are_new(people: Cast) -> None:
+    dataset = factories.dataset(people.team, people.ed)
+    version = factories.version(people.team, people.ed)
+    items = {item.key: item for item in dataset.items.all()}
+    retirement.retire(dataset, [items["bad"].pk], by=people.ed)
+    chosen = [items["good"].pk]
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, item_ids=chosen)
+    corrections.correct_item(items["good"], Correction(submission="Paris."), by=people.ed)
+    assert new_item_count(run) == 1
+    retirement.restore(dataset, [items["bad"].pk], by=people.ed)
+    # What the run left out when it was planned stays left out, even if it goes and comes back.
+    retirement.retire(dataset, [items["empty-ish"].pk], by=people.ed)
+    retirement.restore(dataset, [items["empty-ish"].pk], by=people.ed)
+    assert new_item_count(run) == 2
+    assert lifecycle.extend_run(run, by=people.ed, enqueue=WakeUps()) == 2
+    assert new_item_count(run) == 0
 
 
 def test_a_run_by_items_own_rubrics_takes_in_no_item_without_one(people: Cast) -> None:

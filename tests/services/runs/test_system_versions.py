@@ -1,5 +1,7 @@
 """Runs over one system version's answers, and launches of a run for each of several."""
 
+from typing import Any
+
 import pytest
 
 from rubricweb.errors import Invalid
@@ -39,8 +41,13 @@ def launched(world: Versions, *names: str, **options: object) -> list[Run]:
     )
 
 
-def test_the_versions_of_a_dataset_are_in_their_order_with_their_answers(world: Versions) -> None:
-    found = counted_versions(world.dataset)
+def test_the_versions_of_a_dataset_are_in_their_order_with_their_answers(
+    world: Versions, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(2) as asked:
+        found = counted_versions(world.dataset)
+    # Items are counted where the dataset is named: joined to versions they would be those of the whole team.
+    assert not [one["sql"] for one in asked if 'JOIN "rubricweb_item"' in one["sql"]]
     assert [(str(version), version.item_count) for version in found] == [  # type: ignore[attr-defined]  # annotated
         ("assistant@v3", 5),
         ("assistant@v4", 5),

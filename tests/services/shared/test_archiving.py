@@ -11,6 +11,7 @@ from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.reviews import queues as queue_lists
 from rubricweb.selectors.rubrics import versions
 from rubricweb.selectors.runs import listing
+from rubricweb.selectors.runs.diff.diff import baseline_for, baselines
 from rubricweb.services.reviews import queues
 from rubricweb.services.shared import archiving
 from tests import factories
@@ -126,10 +127,21 @@ def test_archived_rows_leave_lists_choosers_and_the_dashboard_and_come_back(
 
     everything = [[dataset], [version.rubric], [run], [queue]]
     assert listed() == everything
+    other = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+    grade(other, InProcessJudge(lambda requirement, response: "MET"))
+    archive(people, other)
+    assert baseline_for(run) is None
+    assert list(baselines(run, other)) == [other]  # named in the address
+    archive(people, version.rubric)
+    assert not dashboard.score_series(people.team, people.ed)
+    archiving.restore(version.rubric, by=people.ed)
+    assert dashboard.score_series(people.team, people.ed)
     for row in (run, queue, dataset, version.rubric):
         archive(people, row)
     assert listed() == [[], [], [], []]
+    everything[2].insert(0, other)
     assert listed(archived=True) == everything
+    everything[2].remove(other)
     choices = queue_lists.queue_choices(people.team)
     assert not choices.datasets
     assert not choices.versions

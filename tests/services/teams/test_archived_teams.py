@@ -1,11 +1,23 @@
 """Archiving a team: refused while anything is under way in it, and afterwards nobody comes in."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from django.utils import timezone
 
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import JournalEntry, Role, RunState, Team
+from rubricweb.models import (
+    Combination,
+    DatasetImport,
+    JournalEntry,
+    ReviewQueue,
+    Role,
+    Run,
+    RunState,
+    Team,
+)
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.combinations import combinations
 from rubricweb.services.combinations.plans import AskedPart, CombinationRequest
@@ -62,6 +74,29 @@ def test_so_does_what_is_on_its_way_in(people: Cast) -> None:
     with pytest.raises(Conflict, match="Combining datasets to Both has not ended: cancel it first"):
         archive(people)
     assert people.team.archived_at is None
+
+
+def test_nothing_begins_in_a_team_that_was_archived_since_it_was_read(people: Cast) -> None:
+    about = {
+        "dataset": factories.dataset(people.team, people.ed),
+        "rubric_version": factories.version(people.team, people.ed),
+    }
+    kept = uploads.keep(b'{"id": "a", "submission": "b"}\n')
+    both = tuple(
+        AskedPart(factories.dataset(people.team, people.ed, name=name), f"a@{name}") for name in ("v1", "v2")
+    )
+    sent: dict[str, Any] = {"by": people.ed, "enqueue": None}
+    archiving.archive(Team.objects.get(pk=people.team.pk), by=people.alice, now=timezone.now())
+    begin: tuple[Callable[[], object], ...] = (
+        lambda: factories.run(people.team, people.ed, **about),
+        lambda: factories.queue(people.team, people.ed, raters=[people.ann], **about),
+        lambda: imports.start(people.team, imports.ImportRequest("items.jsonl"), upload_id=kept, **sent),
+        lambda: combinations.start(people.team, CombinationRequest("Both", both), **sent),
+    )
+    for one in begin:
+        with pytest.raises(Conflict, match="is archived"):
+            one()
+    assert not any(model.objects.exists() for model in (Run, ReviewQueue, DatasetImport, Combination))
 
 
 def test_archived_and_restored_stand_in_the_audit_log_once(people: Cast) -> None:

@@ -2,11 +2,14 @@
 
 import uuid
 import zlib
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
+from rubricweb import tasks
+from rubricweb.celery import app
 from rubricweb.errors import Invalid
 from rubricweb.models import PRUNED, JournalEntry, JudgeCall, Judgement, Run, RunItem
 from rubricweb.services.teams import retention
@@ -78,7 +81,42 @@ def test_what_is_left_over_is_due_next_time(people: Cast, run: Run) -> None:
     keeps(people, 1)
     # Three batches of two reach the limit of five.
     assert retention.prune(people.team, now=NOW, batch=2, at_most=5) == 6
+    assert JournalEntry.objects.get(verb=PRUNED).detail["calls"] == 6
     assert retention.prune(people.team, now=NOW) == 3
+
+
+def test_a_worker_goes_on_until_nothing_is_due(
+    people: Cast, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeps(people, 1)
+    other = factories.run(people.team, people.ed, dataset=run.dataset, rubric_version=run.rubric_version)
+    Run.objects.filter(pk=other.pk).update(created_at=NOW - timedelta(days=11))
+    moved = list(JudgeCall.objects.filter(run=run).values_list("pk", flat=True)[:4])
+    JudgeCall.objects.filter(pk__in=moved).update(run=other)
+    monkeypatch.setattr(retention, "AT_MOST", 5)
+    monkeypatch.setattr(app.conf, "task_always_eager", True)
+    tasks.tidy()
+    assert not JudgeCall.objects.exclude(request=None).exists()
+    assert [line.detail["calls"] for line in JournalEntry.objects.filter(verb=PRUNED).order_by("pk")] == [
+        5,
+        4,
+    ]
+
+
+def test_a_killed_round_has_told_the_journal_what_it_pruned(
+    people: Cast, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeps(people, 1)
+    due = retention._due
+
+    def killed(*asked: object) -> Iterator[list[int]]:
+        yield next(due(*asked))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(retention, "_due", killed)
+    with pytest.raises(KeyboardInterrupt):
+        retention.prune(people.team, now=NOW, batch=2)
+    assert JournalEntry.objects.get(verb=PRUNED).detail["calls"] == 2
 
 
 def test_another_teams_calls_are_not_touched(people: Cast, run: Run) -> None:

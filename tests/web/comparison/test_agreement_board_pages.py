@@ -7,10 +7,14 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from rubricweb.errors import Withheld
 from rubricweb.models import Judgement, QueueItem, Review, ReviewQueue, Revision, RevisionChoice, User
+from rubricweb.selectors.comparison.agreement_board import agreement_board
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import adjudications
 from rubricweb.services.datasets import datasets
@@ -296,7 +300,9 @@ class TestFilesThatGrew:
                 f"15 reviews by 3 raters, with the labels that the same people gave in other files: {other}"
                 in page
             )
-            rows = [row for row in numbers(client, people, queue) if row["part"] == "pair"]
+            everything = numbers(client, people, queue)
+            assert [row["other"] for row in everything if row["part"] == "other file"] == [str(other)]
+            rows = [row for row in everything if row["part"] == "pair"]
             found = {
                 (row["rater"], row["other"]): (float(row["value"]), row["n"])
                 for row in rows
@@ -319,6 +325,14 @@ class TestFilesThatGrew:
             source=Source("items", item_ids=(item.pk,)),
         )
         assert "Hidden until you submit" in board(sign_in(people.ann), people, labelled)
+        with CaptureQueriesContext(connection) as of_two, pytest.raises(Withheld, match="1 item of these"):
+            agreement_board(labelled, people.ann)
+        third = agreeing.labels_csv().replace("d,only,yann,MET", "d,only,yann,UNMET")
+        given = {"data": third.encode(), "filename": "week 3.csv"}
+        reviews.import_labels(labelled.dataset, labelled.rubric_version, by=people.ed, **given)
+        with CaptureQueriesContext(connection) as of_three, pytest.raises(Withheld):
+            agreement_board(labelled, people.ann)
+        assert len(of_three) == len(of_two)
         assert "Krippendorff α" in board(sign_in(people.rae), people, labelled)
 
 

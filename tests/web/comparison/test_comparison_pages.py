@@ -238,6 +238,16 @@ class TestChoice:
         assert [row.item_key for row in rows] == ["2", "4"]
         factories.run(people.team, people.ed, dataset=data, rubric_version=rubric_version)
         assert "over what people labelled has not ended." in text(get(bob, url(people, "compare")))
+        # Of a queue without reviews it is said of its own dataset, whatever is labelled elsewhere.
+        other = factories.dataset(people.team, people.ed, name="other answers")
+        empty = factories.queue(
+            people.team, people.ed, dataset=other, rubric_version=rubric_version, raters=[people.ann]
+        )
+        page = text(get(bob, url(people, "compare"), queue=empty.pk))
+        assert "No run has graded other answers yet." in page
+        grade(factories.run(people.team, people.ed, dataset=other, rubric_version=rubric_version), judge())
+        page = text(get(bob, url(people, "compare"), queue=empty.pk))
+        assert "Nobody has labelled other answers by the rubric of" in page
 
     def test_a_holistic_run_says_that_it_has_no_verdicts(self, people, sign_in, graded) -> None:
         done, _ = graded

@@ -11,7 +11,7 @@ from rubricweb.models import Run
 from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
-from tests.judging import InProcessJudge, grade
+from tests.judging import InProcessJudge, LabelJudge, grade
 
 LABELS = "item_id,criterion,rater,verdict,reason\ngood,capital,x,MET,=1+1\nbad,capital,x,UNMET,\n"
 
@@ -186,6 +186,27 @@ def test_agreement_with_people_stands_beside_the_score(people: Cast, sign_in, gr
     agreement = board(people, sign_in).context["board"].agreement
     # People said MET and UNMET, the judge MET twice: accuracy ½, expected ½, κ = 0.
     assert (agreement.run, agreement.overall.kappa.value, agreement.overall.kappa.n) == (graded, 0.0, 2)
+
+
+def test_choices_and_numbers_are_no_shares_and_have_no_pooled_kappa(people: Cast, sign_in) -> None:
+    options = [{"label": "Poor", "value": 0.0}, {"label": "Good", "value": 1.0}]
+    criteria = [
+        {"name": "tone", "weight": 1.0, "requirement": "How warm is it?", "options": options},
+        {"name": "short", "weight": 0.0, "check": "length_between", "params": {"max": 40}},
+    ]
+    version = factories.version(people.team, people.ed, criteria=criteria)
+    dataset = factories.dataset(people.team, people.ed)
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+    grade(run, LabelJudge(lambda name, requirement, response: "Good"))
+    labels = "item_id,criterion,rater,verdict,reason\ngood,tone,x,Good,\nbad,tone,x,Poor,\n"
+    reviews.import_labels(dataset, version, by=people.ed, data=labels.encode(), filename="labels.csv")
+    page = " ".join(board(people, sign_in).content.decode().split())
+    assert f'each choice has its own κ. <a href="/t/capitals/compare/?run={run.pk}">Look at them' in page
+    rates = page.partition('id="rates-title"')[2].partition("</table>")[0]
+    # Every item is short, and the judge says Good of each; people say it of half.
+    assert rates.count(">1.00") == 2
+    assert rates.count(">0.50") == 1
+    assert rates.count("<svg") == 1  # a check of weight 0 may be any number, beyond the end of a bar
 
 
 def test_the_dashboard_takes_as_many_queries_however_many_runs(

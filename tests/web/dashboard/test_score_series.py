@@ -4,17 +4,20 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from rubricweb.models import Dataset, RubricVersion, Run
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.models import Dataset, ExampleSnapshot, FewShotSnapshot, RubricVersion, Run
 from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.halves.drawing import split_cases
 from rubricweb.services.reviews import reviews
 from rubricweb.services.runs import lifecycle as services
+from rubricweb.services.runs.panels import Panel, PanelMember
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -145,6 +148,10 @@ def test_agreement_is_that_of_a_run_the_headline_may_follow(
     reviews.import_labels(whole, version, by=people.ed, data=labels.encode(), filename="labels.csv")
     graded(whole, "dry run", item_ids=list(whole.items.values_list("pk", flat=True)[:2]))
     assert board(people, sign_in).context["board"].agreement.run == first
+    # Of another series it is said that nobody labelled that one.
+    graded(dataset(people, "other"), "elsewhere")
+    page = " ".join(board(people, sign_in, series=2).content.decode().split())
+    assert "Nobody has labelled other by the rubric of elsewhere yet." in page
 
 
 def test_a_run_is_no_try_because_items_came_later(people: Cast, sign_in, graded: Graded) -> None:
@@ -177,6 +184,72 @@ def test_the_headline_follows_the_chosen_series(people: Cast, sign_in, graded: G
     assert row["run"] == "a"
     # One that is not there, as after another dataset was chosen beside it, is passed over.
     assert board(people, sign_in, series=1, dataset=other.pk).context["board"].newest.name == "b"
+
+
+def test_series_that_differ_in_model_panel_or_examples_alone_do_not_read_alike(
+    people: Cast, sign_in, version: RubricVersion
+) -> None:
+    data = dataset(people, "data", count=1)
+
+    def asked(model: str, **panel: Any) -> None:
+        """A run whose judge has always the same name."""
+        config = JudgeConfig(name="ours", base_url="http://127.0.0.1:9/v1", model=model)
+        options: dict[str, Any] = {"judge": config}
+        if panel:
+            options = {"judge_id": None, "panel": Panel([PanelMember("offline", config=config)] * 2, **panel)}
+        run = factories.run(people.team, people.ed, dataset=data, rubric_version=version, **options)
+        grade(run, InProcessJudge(lambda requirement, response: "MET"))
+
+    asked("small")
+    asked("large")
+    [label] = [one["label"] for one in board(people, sign_in, series=2).context["chart"]["series"]]
+    assert label == "Capitals v1"  # drawn alone
+    asked("small", rule="majority")
+    asked("small", rule="any", quorum=0.6)
+    shown = FewShotSnapshot(data.pk, None, (), 1, 7, "one", (ExampleSnapshot(1, 1, "MET", ""),))
+    for digest in ("one", "two"):
+        asked("large")
+        Run.objects.filter(pk=Run.objects.latest("pk").pk).update(few_shot=replace(shown, digest=digest))
+    page = board(people, sign_in)
+    ours, panel = "Capitals v1 · ours", "Capitals v1 · panel of 2"
+    assert [one["label"] for one in page.context["chart"]["series"]] == [
+        f"{ours} · small · no examples",
+        f"{ours} · large · no examples",
+        f"{panel} · settled by majority · however few votes",
+        f"{panel} · settled by any · at least 60% of the votes",
+        f"{ours} · large · 1 example, seed 7 · series 5",
+        f"{ours} · large · 1 example, seed 7 · series 6",
+    ]
+    # Nothing can be said of the last one that is not so of the one before: no rule without words.
+    assert [rule["label"] for rule in page.context["chart"]["breaks"]] == [
+        "large",
+        "panel of 2",
+        "settled by any · at least 60% of the votes",
+        "ours · 1 example, seed 7",
+    ]
+    text = " ".join(page.content.decode().split())
+    assert "ours · criterion by criterion · large · 1 example, seed 7 · series 6" in text
+    rows = list(csv.DictReader(io.StringIO(board(people, sign_in, format="csv").content.decode())))
+    assert [(row["model"], row["examples"]) for row in rows][1] == ("large", "no examples")
+    assert rows[2]["panel"].endswith("asked 1 time; settled by majority; however few votes")
+
+
+def test_another_filter_renews_the_export_and_the_series_to_choose_from(
+    people: Cast, sign_in, graded: Graded
+) -> None:
+    one, other = dataset(people, "one"), dataset(people, "other")
+    graded(one, "a")
+    graded(one, "b", normalize=False)
+    graded(other, "c")
+    url, query = reverse("dashboard", args=[people.team.slug]), {"dataset": one.pk}
+    swapped = sign_in(people.bob).get(url, query, headers={"HX-Request": "true"}).content.decode()
+    assert f'href="?dataset={one.pk}&amp;format=csv"' in swapped
+    field = swapped.partition('id="series-field" hx-swap-oob="true"')[2].partition("</select>")[0]
+    assert [option.rpartition(">")[2] for option in field.split("</option>")[:-1]] == [
+        "All; figures of the newest",
+        "Capitals v1",
+        "Capitals v1 · raw scores",
+    ]
 
 
 def test_the_number_of_queries_does_not_grow_with_runs_and_tries(

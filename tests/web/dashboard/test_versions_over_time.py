@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from rubricweb.models import Item
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.runs.over_time import shared_cases
 from tests import factories
@@ -41,6 +42,20 @@ def test_versions_are_one_series_joined_over_the_cases_all_of_them_answered(peop
     assert float(rows[0]["mean_over_shared_cases"]) == pytest.approx(2 / 3)
     # Over its own five cases v3 has (1 + 0.75 + 0.25 + 1 + 1) / 5.
     assert float(rows[0]["mean_score"]) == pytest.approx(0.8)
+
+
+def test_a_rule_stands_where_the_first_run_of_a_series_does_and_never_without_words(
+    people: Cast, sign_in
+) -> None:
+    world = versions(people, {**answer("v1", "c1"), "system": "rival@v1", "submission": "v4 c1"})
+    item = Item.objects.get(dataset=world.dataset, system_version__system__name="rival")
+    world.run_over("v4")
+    world.run_over("v1", item_ids=[item.pk])  # another system, graded alike
+    raw = world.run_over("v4", normalize=False)
+    world.run_over("v3")  # before v4 in the order of versions, and graded after all others
+    assert board(people, sign_in).context["chart"]["breaks"] == [
+        {"time": raw.created_at.timestamp(), "label": "raw scores"}
+    ]
 
 
 def test_an_earlier_run_of_a_version_is_joined_too_and_a_partial_one_is_not(people: Cast, sign_in) -> None:

@@ -222,7 +222,7 @@ class TestDataset:
     def test_the_items_table_never_loads_bodies_and_asks_a_fixed_number_of_times(
         self, people, ed, dataset, django_assert_max_num_queries
     ):
-        with django_assert_max_num_queries(33):
+        with django_assert_max_num_queries(35):
             page = ed.get(url(people, "dataset", dataset.pk))
         bodies = {"submission", "thinking", "prompt", "reference"}
         assert all(bodies <= item.get_deferred_fields() for item in page.context["page"].rows)
@@ -359,6 +359,11 @@ class TestItem:
             page = ed.get(address).content.decode()
             assert "<script>alert" not in page
             assert "<img src=x" not in page
+
+    def test_json_with_half_a_surrogate_pair_is_shown_as_it_is_stored(self, people, ed):
+        items = [{"id": "a", "submission": '{"note": "cut \\ud83d"}'}]
+        item = factories.dataset(people.team, people.ed, items=items).items.get()
+        assert "cut \\ud83d" in ed.get(url(people, "item", item.pk)).content.decode()
 
     def test_another_teams_item_is_not_there(self, people, sign_in, dataset):
         item = dataset.items.first()

@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
-from rubricweb.models import Dataset, DatasetImport, ImportState, Item
+from rubricweb.models import Dataset, DatasetImport, ImportState, Item, JournalEntry
 from rubricweb.services.datasets import imports
 from tests import factories
 
@@ -79,6 +79,37 @@ def test_faults_are_all_in_a_file_and_the_columns_can_be_said_again(people, ed) 
         f"{url(people, 'dataset_import')}?upload="
         in ed.get(url(people, "dataset_import_progress", found.pk)).content.decode()
     )
+
+
+def test_what_no_database_stores_is_shown_written_out_and_refused(people, ed) -> None:
+    row = '{"id": "a", "submission": "N\\u0000L", "note": ["\\ud800"], "metadata": {"k\\u0000": 1}, '
+    row += '"\\udc00": 2}\n'
+    step = ed.post(url(people, "dataset_import"), {"file": SimpleUploadedFile("a.jsonl", row.encode())}).url
+    shown = ed.get(step).content.decode()
+    assert all(text in shown for text in ("N\\u0000L", "\\ud800", "\\udc00"))
+    refused = ed.post(step)
+    assert refused.status_code == 422
+    found = DatasetImport.objects.get()
+    assert found.state == ImportState.REFUSED
+    assert "\0" not in str(found.faults)
+
+
+def test_values_that_no_database_stores_are_left_out_of_labels(people, ed) -> None:
+    dataset = factories.dataset(people.team, people.ed)
+    version = factories.version(people.team, people.ed)
+    said = ("MET", "N\\u0000L", "\\ud800")
+    rows = "".join(
+        f'{{"item_id": "good", "criterion": "{criterion}", "rater": "ann", "verdict": "{verdict}"}}\n'
+        for criterion, verdict in zip(("capital", "concise", "wrong_country"), said, strict=True)
+    )
+    file = SimpleUploadedFile("labels.jsonl", rows.encode())
+    at = url(people, "labels_import", dataset.pk)
+    step = ed.post(at, {"file": file, "rubric_version": version.pk}).url
+    shown = ed.get(step).content.decode()
+    assert all(text in shown for text in ("N\\u0000L", "\\ud800"))
+    ed.post(step, {"action": "import"})
+    entry = JournalEntry.objects.get(verb__startswith="imported labels")
+    assert "N\\u0000L" in entry.detail["left_out"]
 
 
 def test_another_teams_import_is_not_there(people, sign_in) -> None:

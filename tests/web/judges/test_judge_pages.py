@@ -14,6 +14,7 @@ from rubricweb.judges.offline.server import running_server
 from rubricweb.models import JudgeEndpoint, ModelPrice, Run, RunTally
 from rubricweb.selectors.spending.spending import month_of
 from rubricweb.services.endpoints import endpoints, prices
+from rubricweb.services.endpoints.options import MAX_KEY
 from rubricweb.services.teams import retention
 from rubricweb.web.judges.forms import MASK
 from tests import factories
@@ -152,6 +153,9 @@ def test_an_owner_changes_a_judge_and_keeps_its_secrets(people: Cast, sign_in) -
     asked = endpoints.judge_to_ask(people.team, f"endpoint-{endpoint.pk}")
     assert (asked.model, asked.api_key) == ("m-2", KEY)
     assert dict(asked.extra_headers) == {"X-Gateway-Key": SECRET_HEADER}
+    long = "k" * MAX_KEY
+    sign_in(people.alice).post(url("settings_judge", people, endpoint.pk), sent | {"api_key": long})
+    assert endpoints.judge_to_ask(people.team, f"endpoint-{endpoint.pk}").api_key == long
     sign_in(people.alice).post(url("settings_judge", people, endpoint.pk), sent | {"forget_key": "on"})
     assert endpoints.judge_to_ask(people.team, f"endpoint-{endpoint.pk}").api_key is None
 
@@ -328,11 +332,11 @@ def test_calls_that_were_cut_off_are_shown_with_what_they_may_have_cost(people: 
     client = sign_in(people.alice)
     month = client.get(url("settings_spending", people)).content.decode()
     assert "≤ $0.75" in month
-    assert "4 calls cut off or never answered" in month
+    assert "4 requests cut off or never answered" in month
     run = Run.objects.get(name="dear")
     page = client.get(reverse("run", args=[people.team.slug, run.pk])).content.decode()
     # Both of its months are lost calls here: 2 × 4 and 2 × 0.75.
-    assert "perhaps up to $1.50 more, by 8 calls cut off" in page
+    assert "perhaps up to $1.50 more, by 8 requests without an answer" in page
 
 
 @pytest.mark.usefixtures("spent")

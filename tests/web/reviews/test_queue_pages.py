@@ -9,11 +9,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from rubricweb.models import Dataset, Review, ReviewQueue, RubricVersion
+from rubricweb.models import Dataset, Review, ReviewQueue, Role, RubricVersion
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.queues import queues as listed
 from rubricweb.services.datasets import retirement
 from rubricweb.services.reviews import queue_changes, queues
+from rubricweb.services.teams import teams
 from tests import factories
 from tests.factories import Cast
 
@@ -300,8 +301,12 @@ def test_a_queue_is_renamed_closed_and_opened_again(people: Cast, sign_in, queue
     closed = text(ed.post(url("queue_close", people, queue.pk), follow=True))
     assert url("queue_reopen", people, queue.pk) in closed
     assert url("queue_change", people, queue.pk) not in closed
+    assert "more than may review" not in closed
+    for rater in (people.ann, people.rae):
+        teams.change_role(people.team.memberships.get(user=rater), Role.VIEWER, by=people.alice)
     opened = text(ed.post(url("queue_reopen", people, queue.pk), follow=True))
     assert url("queue_pause", people, queue.pk) in opened
+    assert "Each item is for 1 person, 1 more than may review in this queue." in " ".join(opened.split())
     assert url("queue_pause", people, queue.pk) not in text(
         sign_in(people.ann).get(url("queue", people, queue.pk))
     )

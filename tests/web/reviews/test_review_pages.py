@@ -498,20 +498,22 @@ def known_in(page: str) -> dict[str, str]:
     """What the form of a page says it has seen, to be sent with it."""
     return {
         name: unescape(value)
-        for name, value in re.findall(r'<input type="hidden" name="(known_\d+)" value="([^"]*)"', page)
+        for name, value in re.findall(r'<input type="hidden" name="(known_\w+)" value="([^"]*)"', page)
     }
 
 
 def test_a_form_from_an_older_page_replaces_no_newer_answer_until_it_is_sent_again(
     people: Cast, sign_in, review: Review
 ) -> None:
-    """The older page shows MET everywhere; then two criteria are answered in another tab."""
+    """The older page shows MET everywhere; another tab then answers two criteria and writes a note."""
     answer_all(review)
     client, address = sign_in(people.ann), url("review_submit", people, review.pk)
     older = known_in(client.get(url("review", people, review.pk)).content.decode())
+    untouched = {"known_note": older["known_note"]}
     first, second, third = reviews.criteria_of(review).order_by("position")
     reviews.save_verdict(review, first.pk, verdict="UNMET", reason="It says\nLyon.")
     reviews.save_verdict(review, second.pk, verdict="MET", reason="Two words.")
+    reviews.save_note(review, note="An odd answer.")
 
     refused = client.post(address, form_of(review) | older, headers=JSON)
     assert refused.status_code == 409
@@ -530,10 +532,10 @@ def test_a_form_from_an_older_page_replaces_no_newer_answer_until_it_is_sent_aga
 
     newer = known_in(page.content.decode())
     assert newer[f"known_{third.pk}"] == older[f"known_{third.pk}"]
-    assert client.post(address, form_of(review) | newer).status_code == 302
+    assert client.post(address, form_of(review, note="") | newer | untouched).status_code == 302
     assert set(kept.values_list("verdict", "reason")) == {("MET", "")}
     review.refresh_from_db()
-    assert review.state == ReviewState.SUBMITTED
+    assert (review.state, review.note) == (ReviewState.SUBMITTED, "An odd answer.")
 
 
 def test_a_page_that_was_refused_for_what_is_missing_can_be_sent_again(
@@ -550,16 +552,27 @@ def test_a_page_that_was_refused_for_what_is_missing_can_be_sent_again(
     assert client.post(address, sent).status_code == 302
 
 
-@pytest.mark.parametrize("known", ["MET", "null", "[]", '{"verdict": "MET"}', '{"verdict": 1, "reason": 2}'])
+@pytest.mark.parametrize("known", ["UNMET", "null", "[]", '{"verdict": "MET"}', '{"verdict": 1}'])
 def test_what_a_page_cannot_have_seen_counts_as_unknown(
     people: Cast, sign_in, review: Review, known: str
 ) -> None:
-    """Such as the bare labels that pages of an earlier release kept on the device."""
     criterion = reviews.criteria_of(review)[0]
     reviews.save_verdict(review, criterion.pk, verdict="MET")
-    sent = {"verdict": "UNMET", "known": known}
+    sent = {"verdict": "CANNOT_ASSESS", "known": known}
     address = url("review_verdict", people, review.pk, criterion.pk)
     assert sign_in(people.ann).post(address, sent, headers=JSON).status_code == 409
+
+
+def test_bare_labels_that_waited_on_a_device_over_an_upgrade_are_known(
+    people: Cast, sign_in, review: Review
+) -> None:
+    criterion = reviews.criteria_of(review)[0]
+    client, address = sign_in(people.ann), url("review_verdict", people, review.pk, criterion.pk)
+    for known in ("", ["", "MET"]):
+        sent = {"verdict": "MET", "known": known, "reason": "It does."}
+        assert client.post(address, sent, headers=JSON).status_code == 200
+    sent = {"verdict": "UNMET", "known": ["", "MET"]}
+    assert client.post(address, sent, headers=JSON).status_code == 200
 
 
 def test_what_was_fetched_ahead_is_given_back_until_somebody_opened_it(
@@ -612,9 +625,11 @@ def test_who_skips_without_a_note_is_listed_with_the_reason(people: Cast, sign_i
 
 def test_what_people_and_models_wrote_is_escaped(people: Cast, sign_in, version: RubricVersion) -> None:
     nasty = "<script>alert(1)</script><img src=x onerror=alert(2)>"
-    data = factories.dataset(
-        people.team, people.alice, name="nasty", items=[{"id": "x", "prompt": nasty, "submission": nasty}]
+    broken = (
+        '[{"role": "user", "content": "cut \\ud83d"}]'  # half of a surrogate pair
     )
+    item = {"id": "x", "prompt": nasty, "submission": nasty, "thinking": broken}
+    data = factories.dataset(people.team, people.alice, name="nasty", items=[item])
     queue = factories.queue(
         people.team,
         people.alice,
@@ -633,6 +648,9 @@ def test_what_people_and_models_wrote_is_escaped(people: Cast, sign_in, version:
         assert "<script>alert" not in text
         assert "<img" not in text
         assert "<b>queue" not in text
+    shown = sign_in(people.ann).get(url("review", people, review.pk))
+    assert shown.context["quotable"]["thinking"] == broken
+    assert "cut \\ud83d" in shown.content.decode()
 
 
 # ── The reveal ───────────────────────────────────────────────────────────────────────────────────

@@ -10,9 +10,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from rubricweb.models import Dataset, LabelDecision, ReviewQueue, RubricVersion
+from rubricweb.models import Criterion, Dataset, LabelDecision, ReviewQueue, RubricVersion
+from rubricweb.selectors.rubrics.label_changes import LabelChange, LabelChanges
 from rubricweb.services.reviews import queues, reviews
 from rubricweb.services.rubrics import rubrics
+from rubricweb.web.rubrics.label_choices import label_choices
 from tests import factories
 from tests.factories import Cast
 from tests.worlds.versions import CRITERIA, NAMES, counting, graded, label
@@ -77,6 +79,23 @@ def test_publishing_shows_what_stands_on_the_words_before_and_takes_the_choice(
     rubric_page = text(ed.get(url(people, "rubric", rubric.pk)))
     assert "Decisions about labels" in rubric_page
     assert "v2 capital carry Only a comma. 6 – Ed" in rubric_page
+
+
+def test_word_diffs_of_a_page_end_where_their_steps_are_used_up() -> None:
+    # 2,000 words and spaces each: 4,000,000 pairs are one criterion's.
+    long = " ".join(f"w{n}" for n in range(999))
+    change = LabelChange(
+        uid="c",
+        name="c",
+        previous=Criterion(requirement=f"a {long} "),
+        criterion=Criterion(requirement=f"b {long} "),
+        labels=0,
+        reviews=0,
+        decisions=0,
+    )
+    rows = label_choices(LabelChanges((change, change), None))
+    kinds = [[segment.kind for segment in row.words] for row in rows]
+    assert kinds == [["gone", "new", "same"], ["gone", "new"]]
 
 
 def test_options_are_mapped_one_by_one_and_nothing_typed_is_lost(

@@ -102,6 +102,13 @@ def shown(draft: dict) -> RubricForm:
     return RubricForm.from_draft(draft, 0)
 
 
+def test_who_was_signed_out_meanwhile_keeps_the_form_as_it_is(client, url, rubric):
+    posted = as_posted(shown(EVERYTHING))
+    answer = client.post(url("rubric_edit"), posted, headers={"HX-Request": "true"})
+    assert (answer.status_code, answer.content) == (401, b"")
+    assert client.post(url("rubric_edit"), posted).url.startswith(reverse("account_login"))
+
+
 class TestFormAndDraft:
     def test_a_draft_of_every_kind_comes_back_as_it_was(self, ed, rubric, url):
         form = ed.get(url("rubric_edit")).context["form"]
@@ -427,6 +434,7 @@ class TestVersions:
 
     def test_a_diff_shows_options_parameters_and_rules_before_and_after(self, ed, people, rubric, url):
         rubrics.publish(rubric, by=people.ed)
+        rubric.refresh_from_db()
         draft = json.loads(json.dumps(EVERYTHING))
         draft["criteria"][1]["options"][1]["value"] = 0.4
         del draft["criteria"][1]["options"][3]
@@ -434,7 +442,7 @@ class TestVersions:
         draft["criteria"][1]["aggregation"] = "mode"
         draft["criteria"][3]["params"]["source"] = "whole"
         draft["pass_rule"] = {"min_score": 0.9}
-        rubrics.save_draft(rubric, draft=draft, revision=0)
+        rubrics.save_draft(rubric, draft=draft, revision=rubric.draft_revision)
         rubrics.publish(rubric, by=people.ed)
         page = ed.get(url("rubric_version", 2)).content.decode()
         for piece in (
@@ -465,10 +473,31 @@ class TestVersions:
         shown = ed.get(url("rubric_version", 2)).content.decode()
         assert "1 reworded · 1 renamed" in shown
 
+    def test_a_form_from_before_the_publication_rewords_its_unnamed_criteria(self, ed, people, url, rubric):
+        empty = rubrics.create_rubric(people.team, by=people.ed, title="New")
+        address = reverse("rubric_edit", args=[people.team.slug, empty.pk])
+        written = {"criteria-0-requirement": "Names it.", "criteria-1-requirement": "Is short."}
+        form = ed.post(address, {**as_posted(ed.get(address).context["form"]), "add": "1"}).context["form"]
+        posted = as_posted(form) | written
+        ed.post(address, posted)
+        empty.refresh_from_db()
+        first = rubrics.publish(empty, by=people.ed)
+        answer = ed.post(address, posted | {"revision": "1", "criteria-0-requirement": "Names the city."})
+        assert answer.status_code == 302
+        empty.refresh_from_db()
+        second = rubrics.publish(empty, by=people.ed)
+        uids = [list(one.criteria.values_list("uid", flat=True)) for one in (first, second)]
+        assert uids[0] == uids[1]
+        # Where a draft came without ids, the form is refused that does not know them yet.
+        before = as_posted(ed.get(url("rubric_edit")).context["form"])
+        rubrics.publish(rubric, by=people.ed)
+        before |= {"criteria-3-params-source": "whole"}
+        assert "somebody else changed this draft" in ed.post(url("rubric_edit"), before).content.decode()
+
 
 class TestHuge:
     def test_a_hundred_criteria_of_ten_options_are_shown_and_saved(
-        self, ed, people, django_assert_max_num_queries
+        self, ed, people, django_assert_max_num_queries, settings
     ):
         options = [{"label": f"step {step}", "value": step / 9} for step in range(10)]
         entry = {"weight": 1.0, "scale_type": "ordinal", "options": options}
@@ -480,5 +509,14 @@ class TestHuge:
         # session, user, membership, team, navigation and banner, the rubric and its sample item
         with django_assert_max_num_queries(15):
             response = ed.get(address)
-        assert ed.post(address, as_posted(response.context["form"])).status_code == 302
+        posted = as_posted(response.context["form"])
+        assert ed.post(address, posted).status_code == 302
         assert Rubric.objects.get(pk=huge.pk).draft["criteria"] == criteria
+        # A thousand such criteria are no larger than the largest form; of one that is, something is said.
+        assert len(posted) * 10 < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+        settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = len(posted) - 1
+        refused = ed.post(address, posted)
+        assert refused.status_code == 413
+        assert "can be saved as YAML or JSON" in refused.content.decode()
+        told = ed.post(address, posted, headers={"HX-Request": "true"})
+        assert "can be saved as YAML or JSON" in told["HX-Trigger"]

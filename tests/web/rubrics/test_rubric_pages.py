@@ -386,6 +386,11 @@ class TestVersions:
         queue = factories.queue(
             people.team, people.ed, dataset=dataset, rubric_version=rubric.versions.get(), raters=[people.ann]
         )
-        page = ed.get(url(people, "rubric", rubric.pk)).content.decode()
+        answer = ed.get(url(people, "rubric", rubric.pk))
+        page = answer.content.decode()
         assert url(people, "run", run.pk) in page
         assert url(people, "queue", queue.pk) in page
+        # Three criteria, a run and a queue are counted one by one, not all combinations of them.
+        versions = answer.context["versions"]
+        assert [(one.criterion_count, one.run_count, one.queue_count) for one in versions] == [(3, 1, 1)]
+        assert "DISTINCT" not in str(versions.query)

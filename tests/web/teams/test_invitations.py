@@ -19,7 +19,7 @@ from django.utils import timezone
 from sesame.utils import get_query_string
 
 from rubricweb.errors import Conflict
-from rubricweb.models import Invitation, JournalEntry, Membership, Role, Team, User
+from rubricweb.models import Invitation, JournalEntry, Membership, Rater, Role, Team, User
 from rubricweb.services.teams import invitations, teams
 from rubricweb.services.teams.teams import digest
 from tests.factories import Cast
@@ -140,6 +140,33 @@ def test_a_link_is_stored_as_a_digest_and_works_once(people: Cast, sign_in) -> N
     assert not is_in(people.team, people.charlie)
 
 
+def test_who_was_removed_has_kept_no_other_link(people: Cast, sign_in) -> None:
+    EmailAddress.objects.create(user=people.charlie, email=CEO, verified=True, primary=True)
+    kept = [invited(people.team, who, people.alice).link for who in (CEO, "Charlie@example.org")]
+    joined = invited(people.team, "charlie", people.alice).link
+    opened(sign_in(people.charlie), joined, action="accept")
+    teams.remove_member(people.team.memberships.get(user=people.charlie), by=people.alice)
+    for link in kept:
+        assert opened(sign_in(people.charlie), link, action="accept").status_code == 400
+    assert not is_in(people.team, people.charlie)
+    zoe = unused_member(people)
+    link = invitations.invite_to_sign_in(zoe, by=people.alice, now=timezone.now(), link=lambda one: one).link
+    teams.remove_member(zoe, by=people.alice)
+    assert opened(Client(), link).status_code == 400
+
+
+def test_a_rater_from_a_file_with_ones_name_keeps_nobody_out(people: Cast) -> None:
+    for name in ("Zoe Ray", "Zoe Ray (zoe)"):
+        Rater.objects.create(team=people.team, name=name)
+    link = invited(people.team, "zoe", people.alice).link
+    assert opened(Client(), link, username="zoe", name="Zoe Ray", password=PASSWORD).status_code == 302
+    assert Rater.objects.get(user__username="zoe").name == "Zoe Ray (zoe 2)"
+    long = "z" * 150
+    link = invited(people.team, long, people.alice).link
+    assert opened(Client(), link, **new_account(long)).status_code == 302
+    assert Rater.objects.get(user__username=long).name == "z" * 120
+
+
 def test_an_opened_link_alone_lets_nobody_in(people: Cast, sign_in) -> None:
     link = invited(people.team, "charlie", people.alice).link
     assert opened(sign_in(people.charlie), link).status_code == 200
@@ -253,6 +280,16 @@ def test_a_mailed_link_goes_to_the_mailbox_alone_and_proves_the_address(
     assert link is not None
     opened(Client(), link[1], **new_account("ceo"))
     assert EmailAddress.objects.get(user__username="ceo").verified
+    # Who has an account proves it as well, however they wrote it there.
+    address = "Charlie@victim.example"
+    EmailAddress.objects.create(user=people.charlie, email=address)
+    User.objects.filter(pk=people.charlie.pk).update(email=address)
+    invited(people.team, address, people.alice)
+    opened(sign_in(people.charlie), str(mail.outbox[1].body).splitlines()[2], action="accept")
+    proven = EmailAddress.objects.get(user=people.charlie)
+    assert (proven.email, proven.verified, proven.primary) == (address.lower(), True, True)
+    people.charlie.refresh_from_db()
+    assert people.charlie.email == address.lower()
 
 
 def test_a_link_handed_over_where_mail_is_set_up_proves_no_address(people: Cast, settings) -> None:
@@ -293,7 +330,7 @@ def test_open_invitations_are_for_owners_to_see(people: Cast, sign_in) -> None:
     assert CEO not in journal.content.decode()
 
 
-@pytest.mark.parametrize("taken", ["ann", "two words"])
+@pytest.mark.parametrize("taken", ["ann", "two words", "cfo@victim.example"])
 def test_a_user_name_that_will_not_do_is_said_and_the_link_still_works(people: Cast, taken: str) -> None:
     link = invited(people.team, CEO, people.alice).link
     assert opened(Client(), link, **new_account(taken)).status_code == 422

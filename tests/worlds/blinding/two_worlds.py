@@ -247,7 +247,6 @@ TIMES = [
 ]
 SECRETS = [
     r'(?<=csrfmiddlewaretoken" value=")[^"]*',
-    r"(?<=X-CSRFToken\": \")[^\"]*",
     r"\brw_[\w-]+",
     r'(?<=cursor=)[\w%=-]+|(?<=next_cursor": ")[^"]*|(?<=next_cursor":")[^"]*',
 ]

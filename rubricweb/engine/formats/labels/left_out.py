@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from rubricweb.engine.errors import Fault, FaultList, shortened
+from rubricweb.engine.errors import Fault, FaultList, encodable, shortened
 from rubricweb.engine.number_format import counted
 
 Why: TypeAlias = Literal[
@@ -80,6 +80,10 @@ class RowProblem:
     why: Why
     fault: Fault
     name: str = ""
+
+    def __post_init__(self) -> None:
+        # As in faults: what is left out is shown and stored.
+        object.__setattr__(self, "name", encodable(self.name))
 
 
 class LeftOutRows:

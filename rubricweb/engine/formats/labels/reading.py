@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
-from rubricweb.engine.errors import Fault, FaultList, InvalidFile, join_place, nearest, shown
+from rubricweb.engine.errors import Fault, FaultList, InvalidFile, encodable, join_place, nearest, shown
 from rubricweb.engine.formats.datasets.sources import open_source
 from rubricweb.engine.formats.label_files import (
     FIELDS,
@@ -21,6 +21,7 @@ from rubricweb.engine.formats.label_files import (
     LabelColumns,
     LabelRecord,
     RaterKind,
+    says,
 )
 from rubricweb.engine.formats.labels.answers import (
     CriterionValueReader,
@@ -150,6 +151,7 @@ class _Said:
     reason: str
     known: Criterion | None
     problems: list[RowProblem]
+    final: _Said | None = None
 
 
 class _RowReader:
@@ -195,7 +197,7 @@ class _RowReader:
             rater = self._key(record, "rater", found.rater, "no_rater", problems)
         kind = self._kind(record, rater, problems)
         spoken = found.shape == "long"
-        cells = found.cells if spoken else [one for one in found.cells if _says(record.data.get(one.column))]
+        cells = found.cells if spoken else [one for one in found.cells if says(record.data.get(one.column))]
         if not spoken and problems:
             if cells:
                 self._out.add(problems)
@@ -204,7 +206,6 @@ class _RowReader:
             about = cell.criterion or named
             by = cell.rater or rater
             here = kind if not cell.rater else self._kind(record, by, problems)
-            cell = cell.in_force(record.data)
             self._said.append(self._say(record, cell, (item_id, about, by), here, list(problems)))
 
     def _say(
@@ -226,11 +227,15 @@ class _RowReader:
                 problems.append(RowProblem("criterion", fault, about))
             else:
                 about, known = own, criteria.by_name[own]
-        value = record.data.get(cell.column)
-        if known is not None:
-            self._values.setdefault(id(known), set()).add(value_text(value) or "")
-        reason = self._reason(record, cell.reason, problems)
-        return _Said(record.place, cell.column, item_id, about, rater, kind, value, reason, known, problems)
+        found = []
+        for one in cell.in_order(record.data):
+            value, reason = record.data.get(one.column), self._reason(record, one.reason, problems)
+            if known is not None:
+                self._values.setdefault(id(known), set()).add(value_text(value) or "")
+            found.append(
+                _Said(record.place, one.column, item_id, about, rater, kind, value, reason, known, problems)
+            )
+        return replace(found[0], final=found[1]) if found[1:] else found[0]
 
     def _key(
         self, record: PlacedRecord, field: str, column: str, why: Any, problems: list[RowProblem]
@@ -287,20 +292,20 @@ class _RowReader:
     def reading(self, columns: tuple[str, ...], unread: FaultList) -> LabelsReading:
         """Everything, once all rows were taken."""
         labels: list[LabelRecord] = []
-        first: dict[tuple[str, str, str, str], tuple[str, Label]] = {}
+        first: dict[tuple[str, str, str, str], tuple[str, Label, Label | None]] = {}
         for said in self._said:
             answer = self._answer(said)
+            final = self._answer(said.final) if said.final and answer is not None else None
             if said.problems or answer is None:
                 self._out.add(said.problems)
                 continue
             key = (said.item_id, said.criterion.casefold(), said.rater, said.kind)
             if key in first:
-                self._second(said, first[key][0], same=first[key][1] == answer)
+                self._second(said, first[key][0], same=first[key][1:] == (answer, final))
                 continue
-            first[key] = (said.place, answer)
-            labels.append(
-                LabelRecord(*_line_and(said), verdict=answer, reason=said.reason, rater_kind=said.kind)
-            )
+            first[key] = (said.place, answer, final)
+            later = (final, said.final.reason) if said.final else ()
+            labels.append(LabelRecord(*_line_and(said), answer, said.reason, said.kind, *later))
         for fault in unread:
             if fault.found.startswith(BROKEN_FILE):
                 self._refused.add(fault.place, fault.found, fault.allowed)
@@ -354,7 +359,7 @@ class _RowReader:
             return None
 
     def _no_answer(self, said: _Said, place: str, allowed: str) -> None:
-        if not _says(said.value):
+        if not says(said.value):
             found = "nothing" if said.value is None else shown(said.value)
             said.problems.append(RowProblem("empty", Fault(place, found, allowed)))
             return
@@ -376,14 +381,10 @@ class _RowReader:
 
     def _unknown_values(self) -> tuple[UnknownValue, ...]:
         found = [
-            UnknownValue(value, sum(criteria.values()), tuple(criteria), allowed[:-1])
+            UnknownValue(encodable(value), sum(criteria.values()), tuple(criteria), allowed[:-1])
             for (value, allowed), criteria in self._unknown.items()
         ]
         return tuple(sorted(found, key=lambda one: -one.labels))
-
-
-def _says(value: Any) -> bool:
-    return not (value is None or (isinstance(value, str) and not value.strip()))
 
 
 def _line_and(said: _Said) -> tuple[int, str, str, str]:

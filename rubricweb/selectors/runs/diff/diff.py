@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from rubricweb.engine.agreement import Figure, RunComparison
 from rubricweb.engine.agreement.intervals import simultaneous
@@ -16,7 +16,7 @@ from rubricweb.engine.agreement.scores.scores import compare_runs
 from rubricweb.engine.scoring import Abstention, OnError
 from rubricweb.engine.scoring.parts import score_part_columns
 from rubricweb.errors import Invalid
-from rubricweb.models import Case, Criterion, Run, RunState, User
+from rubricweb.models import Case, Criterion, Run, RunState, User, unarchived
 from rubricweb.selectors.runs.diff.answers import Answers, LabelNumbers, LabelValues, answers_of, worth_of
 from rubricweb.selectors.runs.diff.changes import CriterionChange, criterion_changes
 from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
@@ -178,10 +178,13 @@ class RunDiff:
         )
 
 
-def baselines(run: Run) -> QuerySet[Run]:
-    """The other runs over the same dataset, newest first: what the run can be held against."""
+def baselines(run: Run, chosen: Run | None = None) -> QuerySet[Run]:
+    """The other runs over the same dataset, newest first: what the run can be held against. None that is
+    archived, or over an archived system's answers, but the one that is `chosen`.
+    """
+    offered = unarchived("", "system_version__system__") | Q(pk=chosen.pk if chosen else None)
     return (
-        Run.objects.filter(team=run.team_id, dataset=run.dataset_id)
+        Run.objects.filter(offered, team=run.team_id, dataset=run.dataset_id)
         .exclude(pk=run.pk)
         .select_related("dataset", "rubric_version", "created_by", "system_version__system")
         .order_by("-created_at", "-pk")
@@ -260,7 +263,7 @@ def run_diff(
         rest=_rest(scores.difference, parts),
         without_pair=_without_pair(paired),
         on_own_rubrics=int((_own_rubric(run, changes.run) | _own_rubric(baseline, changes.baseline)).sum()),
-        hidden_items=paired.hidden if changes.by == "case" else len(hidden),
+        hidden_items=paired.hidden,
         withheld=frozenset(one.pk for one in (run, baseline) if is_withheld_run(one, viewer)),
     )
 

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rubricweb.models import Run
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.models import JudgeSnapshot, Run
 from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
+from rubricweb.selectors.runs.graders import examples_words, panel_words
 
 
 @dataclass(frozen=True)
@@ -16,15 +18,16 @@ class Setting:
     baseline: str
 
 
-_JUDGE = {
-    "name": "Judge",
-    "model": "Model",
-}
 _CONFIG = {
     "temperature": "Temperature",
+    "top_p": "Top p",
     "seed": "Seed of the judge",
+    "reasoning_effort": "Reasoning effort",
     "max_output_tokens": "Most tokens of a reply",
+    "logprobs": "Probabilities of tokens",
+    "fallback_model": "Fallback model",
 }
+"""What shapes a judge's answers besides its model and whoever answers at its address."""
 _RUN = {
     "autograder": "Autograder",
     "reply_format": "Form of the reply",
@@ -36,22 +39,16 @@ _RUN = {
 def settings_that_differ(run: Run, baseline: Run, partners: MatchedCriteria) -> tuple[Setting, ...]:
     """What a difference may come from, the most telling first; the dataset is the same."""
     found = [Setting("Rubric", _rubric(run), _rubric(baseline))]
-    found += [
-        Setting(name, _words(getattr(run.judge, key)), _words(getattr(baseline.judge, key)))
-        for key, name in _JUDGE.items()
-    ]
-    config, before = run.judge.config, baseline.judge.config
-    if config is not None and before is not None:  # a panel has a name and its models, no temperature
-        found += [
-            Setting(name, _words(getattr(config, key)), _words(getattr(before, key)))
-            for key, name in _CONFIG.items()
-        ]
+    found.append(Setting("Half of the dataset", _half(run), _half(baseline)))
+    found.append(Setting("Judge", run.judge.name, baseline.judge.name))
+    found.append(Setting("Model", run.judge.model, baseline.judge.model))
+    found += _judges(run, baseline)
     found += [
         Setting(name, _words(getattr(run, key)), _words(getattr(baseline, key))) for key, name in _RUN.items()
     ]
     found.append(Setting("Scores", _scores(run), _scores(baseline)))
     found.append(Setting("Panel", _panel(run), _panel(baseline)))
-    found.append(Setting("Examples shown", _examples(run), _examples(baseline)))
+    found.append(Setting("Examples", _examples(run, baseline), examples_words(baseline.few_shot)))
     if any(criterion.kind == "choice" for criterion in partners.everything):
         found.append(Setting("Order of options", _words(run.option_seed), _words(baseline.option_seed)))
     if run.rubric_version_id != baseline.rubric_version_id and found[0].run == found[0].baseline:
@@ -64,6 +61,8 @@ def _rubric(run: Run) -> str:
 
 
 def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "asked for" if value else "not asked for"
     return "not set" if value is None or value == "" else str(value)
 
 
@@ -71,13 +70,43 @@ def _scores(run: Run) -> str:
     return "normalised" if run.normalize else "raw sums"
 
 
+def _half(run: Run) -> str:
+    return f"{run.half} cases" if run.half else "all cases"
+
+
+def _judges(run: Run, baseline: Run) -> list[Setting]:
+    """How the judge is asked, of two panels each judge that is in both."""
+    before = _by_name(baseline)
+    found = []
+    for name, judge in _by_name(run).items():
+        other = before.get(name)
+        if judge.config is None or other is None or other.config is None:
+            continue
+        of = f" of {name}" if name else ""
+        if name:
+            found.append(Setting(f"Model{of}", judge.model, other.model))
+        found.append(Setting(f"Asked at{of}", _address(judge.config), _address(other.config)))
+        found += [
+            Setting(f"{title}{of}", _words(getattr(judge.config, key)), _words(getattr(other.config, key)))
+            for key, title in _CONFIG.items()
+        ]
+    return found
+
+
+def _by_name(run: Run) -> dict[str, JudgeSnapshot]:
+    """The judges of a panel by name; a single judge by none, so that another name does not hide the rest."""
+    return {one.name: one.judge for one in run.panel.members} if run.panel else {"": run.judge}
+
+
+def _address(config: JudgeConfig) -> str:
+    return config.identity or config.base_url
+
+
 def _panel(run: Run) -> str:
-    if run.panel is None:
-        return "none"
-    members = ", ".join(f"{one.name} × {one.weight:g}" for one in run.panel.members)
-    return f"{members}; {run.panel.rule or 'default rule'}, asked {run.panel.repeats} times"
+    return "none" if run.panel is None else "; ".join(panel_words(run.panel))
 
 
-def _examples(run: Run) -> str:
-    shown = run.few_shot
-    return f"{len(shown.examples)} labels, seed {shown.seed}" if shown and shown.examples else "none"
+def _examples(run: Run, baseline: Run) -> str:
+    shown, before = run.few_shot, baseline.few_shot
+    others = shown is not None and before is not None and shown.digest != before.digest
+    return examples_words(shown) + " (others)" * others

@@ -10,6 +10,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from rubricweb.models import Dataset, Item, PanelSnapshot, Run, RunState, Team
+from rubricweb.selectors.runs.graders import examples_words, panel_words
 from rubricweb.selectors.runs.over_time.shared_cases import SharedCases, shared_cases
 
 POINTS = 200
@@ -63,7 +64,8 @@ class Series:
     `system` in the order of its versions. Where there are several versions, `shared` has their means over
     the cases all of them answered, and only those may be joined. `number` counts the series
     of the team from 1 by their first run, whatever became of it: it never changes, and neither does the
-    colour that follows from it. `rubric_id` is None when every item brings its own rubric.
+    colour that follows from it. `rubric_id` is None when every item brings its own rubric. `panel` says who
+    votes and how that is settled, part by part; it is empty for a single judge.
     """
 
     number: int
@@ -75,6 +77,9 @@ class Series:
     autograder: str
     points: tuple[Point, ...]
     tries: tuple[Point, ...]
+    model: str = field(kw_only=True)
+    panel: tuple[str, ...] = field(kw_only=True)
+    examples: str = field(kw_only=True)
     scored_as: str = field(default="", kw_only=True)
     shared: SharedCases | None = field(default=None, kw_only=True)
 
@@ -239,12 +244,15 @@ def _one_series(
         autograder=first.autograder,
         points=tuple(point for point in points if not point.is_try),
         tries=tuple(point for point in points if point.is_try),
-        scored_as=_scored_as(first),
+        model=first.judge.model,
+        panel=panel_words(first.panel) if first.panel else (),
+        examples=examples_words(first.few_shot),
+        scored_as=how_scored(first),
         shared=_shared([run for run, point in zip(runs, points, strict=True) if not point.is_try], withheld),
     )
 
 
-def _scored_as(run: Run) -> str:
+def how_scored(run: Run) -> str:
     """What is not usual about which items were scored and how: "dev half, raw scores"."""
     words = [
         (f"{run.half} half", bool(run.half)),

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, Run, RunState, SystemVersion, Team
-from rubricweb.selectors.runs.over_time.score_series import judged_as
+from rubricweb.models import Dataset, Run, RunState, SystemVersion, Team, unarchived
+from rubricweb.selectors.runs.graders import examples_words, panel_words
+from rubricweb.selectors.runs.over_time.score_series import how_scored, judged_as
 
 NAMED = 10
 
@@ -43,23 +44,25 @@ def version_pair(
     """The newest finished run over `version` for which there is one over `baseline`, and the newest of those.
 
     They are over one dataset, by the same rubric version, autograder and judge or panel; `dataset` and
-    `judge`, its name or id, narrow them. Raises Invalid saying which run is missing.
+    `judge`, its name or id, narrow them. None is archived, nor its dataset unless that is named. Raises
+    Invalid saying which run is missing.
     """
     if version.pk == baseline.pk:
         raise Invalid(f"{version} cannot be held against itself; name another version.")
-    runs = _finished(team, version, dataset, judge)
-    others = {judged_as(one): one for one in reversed(_finished(team, baseline, dataset, judge))}
+    runs, others = (_finished(team, one, dataset, judge) for one in (version, baseline))
+    graded_alike = {judged_as(one): one for one in reversed(others)}
     for run in runs:
-        if (other := others.get(judged_as(run))) is not None:
+        if (other := graded_alike.get(judged_as(run))) is not None:
             return VersionPair(run, other)
-    raise Invalid(_missing(version, runs, baseline, list(others.values()), dataset, judge))
+    raise Invalid(_missing(version, runs, baseline, others, dataset, judge))
 
 
 def _finished(team: Team, version: SystemVersion, dataset: Dataset | None, judge: str) -> list[Run]:
     """Newest first."""
-    rows: QuerySet[Run] = Run.objects.filter(team=team, system_version=version, state=RunState.FINISHED)
-    if dataset is not None:
-        rows = rows.filter(dataset=dataset)
+    rows: QuerySet[Run] = Run.objects.filter(
+        unarchived(), team=team, system_version=version, state=RunState.FINISHED
+    )
+    rows = rows.filter(unarchived("dataset__") if dataset is None else Q(dataset=dataset))
     runs = rows.select_related("team", "dataset", "rubric_version", "created_by", "system_version__system")
     found = runs.order_by(F("created_at").desc(), "-pk")
     return [run for run in found if not judge or judge in (run.judge.name, run.judge.id)]
@@ -89,8 +92,8 @@ def _missing(
     newest = runs[0]
     return (
         f"{baseline} has no finished run that was graded as {newest} of {version}: {_settings(newest)}, over "
-        f"{newest.dataset}; start one. Its newest is {others[-1]}: {_settings(others[-1])}, over "
-        f"{others[-1].dataset}."
+        f"{newest.dataset}; start one. Its newest is {others[0]}: {_settings(others[0])}, over "
+        f"{others[0].dataset}."
     )
 
 
@@ -99,5 +102,11 @@ def _narrowed(dataset: Dataset | None, judge: str) -> str:
 
 
 def _settings(run: Run) -> str:
+    """All that `judged_as` asks for but the dataset."""
     rubric = "each item's own rubric" if run.rubric_version is None else str(run.rubric_version)
-    return f"{rubric}, {run.autograder} by {run.judge.name}"
+    words = [rubric, f"{run.autograder} by {run.judge.name}, model {run.judge.model}"]
+    if run.panel:
+        words.append("; ".join(panel_words(run.panel)))
+    if run.few_shot:
+        words.append(examples_words(run.few_shot))
+    return ", ".join([*words, *filter(None, [how_scored(run)])])

@@ -149,6 +149,23 @@ def test_json_lists_and_lines_are_read_like_tables() -> None:
     assert labels(read("\n".join(map(json.dumps, rows)), filename="x.jsonl")) == expected
 
 
+def test_a_final_verdict_of_false_or_zero_is_one_and_blanks_are_none() -> None:
+    rows = [
+        {"item_id": "r1", "criterion": "polite", "rater": "ann", "verdict": True, "final_verdict": False},
+        {"item_id": "r2", "criterion": "polite", "rater": "ann", "verdict": 1, "final_verdict": 0},
+        {"item_id": "r3", "criterion": "polite", "rater": "ann", "verdict": True, "final_verdict": " "},
+        {"item_id": "r3", "criterion": "rude", "rater": "ann", "verdict": None, "final_verdict": False},
+    ]
+    reading = read("\n".join(map(json.dumps, rows)), filename="x.jsonl")
+    assert [(one.verdict, one.final_verdict) for one in reading.labels] == [
+        ("MET", "UNMET"),
+        ("MET", "UNMET"),
+        ("MET", None),
+        ("UNMET", None),
+    ]
+    assert reading.refused == ()
+
+
 def test_what_raters_are_stands_in_a_column_or_is_said() -> None:
     text = "id,rater,kind,polite\nr1,ann,person,yes\nr1,gpt,model,no\nr2,gt,,no\n"
     kinds = {"gt": "settled", "ann": "machine"}

@@ -1,13 +1,17 @@
 """A run against its baseline, on tables small enough to work out by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from rubricweb.access import access_run
 from rubricweb.engine.agreement import Figure
 from rubricweb.errors import Invalid, Withheld
 from rubricweb.judges.base import JudgeConfig, JudgeError
-from rubricweb.models import Run
+from rubricweb.models import ExampleSnapshot, FewShotSnapshot, Run
+from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.runs.diff.changes import within_noise
+from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
 from rubricweb.selectors.runs.diff.diff import baseline_for, baselines, run_diff
 from rubricweb.selectors.runs.diff.item import item_in_both
 from rubricweb.selectors.runs.diff.items import (
@@ -17,6 +21,7 @@ from rubricweb.selectors.runs.diff.items import (
     items_around,
     narrowed,
 )
+from rubricweb.selectors.runs.diff.settings import settings_that_differ
 from rubricweb.services.runs.panels import Panel, PanelMember
 from tests import factories
 from tests.factories import Cast
@@ -266,6 +271,59 @@ def test_criteria_of_two_versions_match_by_what_they_ask(people: Cast, dataset, 
     assert whole + found.rest == pytest.approx(found.scores.difference.value)
 
 
+def test_every_setting_that_shapes_answers_is_told(people: Cast, dataset, version) -> None:
+    """Judges and panels that lists call by the same name."""
+
+    def differing(run: Run, baseline: Run) -> list[tuple[str, str, str]]:
+        found = settings_that_differ(run, baseline, MatchedCriteria.of(run, baseline))
+        return [(one.name, one.run, one.baseline) for one in found]
+
+    def planned(panel: Panel | None = None, **config) -> Run:
+        options = {"judge": replace(called("x"), **config)} if panel is None else {"judge_id": None}
+        return factories.run(
+            people.team, people.ed, dataset=dataset, rubric_version=version, panel=panel, **options
+        )
+
+    def cascade(escalate_on: list[str], quorum: float, **config) -> Run:
+        members = [
+            PanelMember("offline", config=called("x")),
+            PanelMember("offline", stage=1, config=replace(called("y"), **config)),
+        ]
+        return planned(Panel(members, escalate_on=escalate_on, quorum=quorum))
+
+    plain = planned()
+    assert differing(planned(), plain) == []
+    elsewhere = "http://127.0.0.1:8/v1"
+    changed = planned(
+        base_url=elsewhere, top_p=0.5, reasoning_effort="low", logprobs=True, fallback_model="z"
+    )
+    assert differing(changed, plain) == [
+        ("Asked at", elsewhere, "http://127.0.0.1:9/v1"),
+        ("Top p", "0.5", "not set"),
+        ("Reasoning effort", "low", "not set"),
+        ("Probabilities of tokens", "asked for", "not asked for"),
+        ("Fallback model", "z", "not set"),
+    ]
+    rule = (
+        "x × 1, then y × 1; asked 1 time, then 1 time; settled by binary majority, ordinal mean, nominal mode"
+    )
+    assert differing(cascade(["error"], 0.6, temperature=0.7), cascade(["abstention"], 0.0)) == [
+        ("Temperature of y", "0.7", "0.0"),
+        (
+            "Panel",
+            f"{rule}; goes on at error; at least 60% of the votes",
+            f"{rule}; goes on at abstention; however few votes",
+        ),
+    ]
+    shown = FewShotSnapshot(dataset.pk, None, (), 1, 7, "one", (ExampleSnapshot(1, 1, "MET", ""),))
+    plain.few_shot, changed = shown, planned()
+    changed.few_shot, changed.half = replace(shown, digest="two"), "dev"
+    assert differing(changed, plain) == [
+        ("Half of the dataset", "dev cases", "all cases"),
+        ("Examples", "1 example, seed 7 (others)", "1 example, seed 7"),
+    ]
+
+
 def test_items_on_rubrics_of_their_own_are_counted(people: Cast, version) -> None:
     own = {"id": "own", "submission": "Paris, says a", "rubric": {"criteria": [PARIS]}}
     plain = {"id": "plain", "submission": "Paris, says b"}
@@ -481,6 +539,11 @@ def test_a_blind_rater_gets_nothing_of_items_still_to_do(
     assert list(item_changes(after, before, hidden_from(after, people.ann))) == []
     with pytest.raises(Withheld):
         item_in_both(after, before, dataset.items.get(key="a"), viewer=people.ann)
+    # Of two runs over one item the others are not left out: they were never in them.
+    only = [dataset.items.get(key="a").pk]
+    few = [graded(people, dataset, version, table, item_ids=only) for table in (BEFORE, AFTER)]
+    assert run_diff(*few, viewer=people.ann).hidden_items == 1
+    assert comparison.compare(few[0], [], viewer=people.ann).hidden_items == 1
 
 
 @pytest.mark.parametrize("items", [2, 20])

@@ -1,0 +1,70 @@
+"""What series of scores are called: no two of them alike."""
+
+from collections.abc import Sequence
+
+from rubricweb.selectors.runs.over_time.score_series import Series
+from rubricweb.templatetags.run_words import autograder_title
+
+
+def labels(series: Sequence[Series]) -> dict[int, str]:
+    """Series number → the rubric; of dataset, system, judge and autograder what tells some of the series
+    apart; unusual scores; and what is in `told_apart`.
+    """
+    apart = told_apart(series)
+    return {one.number: " · ".join((*_usual(one, series), *apart[one.number])) for one in series}
+
+
+def told_apart(series: Sequence[Series]) -> dict[int, list[str]]:
+    """Series number → what of model, panel and examples tells it from those with the same usual words; its
+    number where these do not either.
+    """
+    groups: dict[tuple[str, ...], list[Series]] = {}
+    for one in series:
+        groups.setdefault(_usual(one, series), []).append(one)
+    found = {one.number: _unlike(one, alike) for alike in groups.values() for one in alike}
+    for alike in groups.values():
+        words = [found[one.number] for one in alike]
+        found |= {
+            one.number: [*its, f"series {one.number}"]
+            for one, its in zip(alike, words, strict=True)
+            if words.count(its) > 1
+        }
+    return found
+
+
+def changes(after: Series, before: Series) -> str:
+    """What of rubric, dataset and grading is another than in the series before; "" where all is the same."""
+    usual = "all cases, usual scores"
+    changed = (
+        (after.rubric, before.rubric),
+        (after.dataset, before.dataset),
+        (after.judge, before.judge),
+        (autograder_title(after.autograder), autograder_title(before.autograder)),
+        (after.scored_as or usual, before.scored_as or usual),
+    )
+    return " · ".join([*(new for new, old in changed if new != old), *_unlike(after, [before])])
+
+
+def _usual(one: Series, series: Sequence[Series]) -> tuple[str, ...]:
+    words = [one.rubric]
+    if len({each.dataset for each in series}) > 1:
+        words.append(one.dataset)
+    if len({each.system for each in series}) > 1:
+        words.append(one.system or "no system named")
+    if len({each.judge for each in series}) > 1:
+        words.append(one.judge)
+    if len({each.autograder for each in series}) > 1:
+        words.append(autograder_title(one.autograder).lower())
+    if one.scored_as:
+        words.append(one.scored_as)
+    return tuple(words)
+
+
+def _unlike(one: Series, others: Sequence[Series]) -> list[str]:
+    """Its model and parts of its panel that another judge of its name has not, and examples that differ."""
+    same_judge = [other for other in others if other.judge == one.judge]
+    words = [one.model] if any(other.model != one.model for other in same_judge) else []
+    words += [part for part in one.panel if any(part not in other.panel for other in same_judge)]
+    if any(other.examples != one.examples for other in others):
+        words.append(one.examples)
+    return words
