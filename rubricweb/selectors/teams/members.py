@@ -198,13 +198,15 @@ TELLING = {"paused": "why", "gave up on": "why", "resumed": "items"}
 OF_OTHERS = {"exported": ("label_decisions",), ACCEPTED: ("decisions",)}
 # How many labels were given to earlier words, whoever decided what becomes of them.
 COUNTED = {"decided about labels of": ("labels", "probe")}
+# What may tell who answered: the item of a review, the file that brought answers, a note on a change of them.
+OF_KEYS = {"review": ("item",), "dataset": ("file", "note")}
 
 
 def _visible_detail(
     row: JournalEntry, withheld: Collection[int], *, of_others: bool, blind: bool
 ) -> tuple[tuple[str, Any], ...]:
-    """The line's detail, without what must not be told of the runs whose calls are withheld, nor `of_others`
-    by somebody still to review blind; nor which item a review was of, whose key may tell who answered.
+    """The line's detail, without what must not be told of runs whose calls are withheld; to somebody still to
+    review `blind`, also without what others said, `of_others`, how many did, and what may tell who answered.
     """
     hidden = set()
     if row.target_kind == "run" and row.target_id in withheld:
@@ -214,5 +216,5 @@ def _visible_detail(
     if of_others:
         hidden.update(OF_OTHERS.get(row.verb, ()))
     if blind:
-        hidden.update({"item"} if row.target_kind == "review" else COUNTED.get(row.verb, ()))
+        hidden.update(COUNTED.get(row.verb, ()), OF_KEYS.get(row.target_kind, ()))
     return tuple((name, value) for name, value in row.detail.items() if name not in hidden)

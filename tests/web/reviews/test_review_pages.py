@@ -625,9 +625,7 @@ def test_who_skips_without_a_note_is_listed_with_the_reason(people: Cast, sign_i
 
 def test_what_people_and_models_wrote_is_escaped(people: Cast, sign_in, version: RubricVersion) -> None:
     nasty = "<script>alert(1)</script><img src=x onerror=alert(2)>"
-    broken = (
-        '[{"role": "user", "content": "cut \\ud83d"}]'  # half of a surrogate pair
-    )
+    broken = '[{"role": "user", "content": "cut \\ud83d"}]'  # half of a surrogate pair
     item = {"id": "x", "prompt": nasty, "submission": nasty, "thinking": broken}
     data = factories.dataset(people.team, people.alice, name="nasty", items=[item])
     queue = factories.queue(
