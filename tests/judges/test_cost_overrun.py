@@ -11,9 +11,28 @@ QUESTION = Question(1, Prompt("", "", PerCriterionOutput, ()), lambda _: Reading
 
 
 def passes(
-    overruns: CostOverruns, cost_usd: float | None, question: Question = QUESTION, *, unanswered: int = 0
+    overruns: CostOverruns,
+    cost_usd: float | None,
+    question: Question = QUESTION,
+    *,
+    unanswered: int = 0,
+    unmetered: int = 0,
 ) -> bool:
-    reply = Reply(1, None, None, "", "m", "", 1, None, None, cost_usd, 0.0, unanswered=unanswered)
+    reply = Reply(
+        1,
+        None,
+        None,
+        "",
+        "m",
+        "",
+        1,
+        None,
+        None,
+        cost_usd,
+        0.0,
+        unanswered=unanswered,
+        unmetered=unmetered,
+    )
     return overruns.passes("queue", question, reply, in_flight=4)
 
 
@@ -31,6 +50,11 @@ def test_requests_that_nobody_answered_count_as_what_was_set_aside() -> None:
     # 5 × 0.01 is 0.04 over, which is not more than 4 × 0.01; with 0.02 for the answer that came it is.
     assert not passes(CostOverruns(), None, unanswered=5)
     assert passes(CostOverruns(), 0.02, unanswered=5)
+
+
+def test_answers_that_do_not_say_what_they_used_count_alike() -> None:
+    assert not passes(CostOverruns(), None, unmetered=5)
+    assert passes(CostOverruns(), 0.02, unmetered=2, unanswered=3)
 
 
 def test_replies_that_vary_around_what_was_set_aside_withdraw_nothing() -> None:

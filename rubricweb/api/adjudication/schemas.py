@@ -88,7 +88,9 @@ class InboxUnit(Schema):
     """
 
     item_id: int
-    item_key: str
+    item_key: Annotated[
+        str | None, Field(description="null while it would tell you whose answer you review blind.")
+    ]
     criterion: Criterion
     kinds: list[Annotated[str, OneOf(KINDS)]]
     votes: list[Vote]

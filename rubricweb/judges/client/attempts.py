@@ -111,6 +111,7 @@ class Attempts:
         self._log: list[str] = []
         self._started: float | None = None
         self._unanswered = 0
+        self._unmetered = 0
         # A question that met a 429 waits for its next turn no longer than for anything else.
         self._turn_by: float | None = None
 
@@ -239,7 +240,7 @@ class Attempts:
         """What a 200 says: a full reading, or why it is not one."""
         if completion is None:
             return _unreadable("the endpoint's answer is not a JSON object")
-        self._count_tokens(completion.usage)
+        self._count_tokens(completion)
         self._model = (completion.model or self._config.model)[:MAX_MODEL_CHARACTERS]
         choice = completion.choice
         if choice is None or choice.message is None:
@@ -324,8 +325,10 @@ class Attempts:
         ceiling = min(config.backoff_seconds * 2.0 ** (attempt - 1), BACKOFF_CAP_SECONDS)
         return ceiling * (0.5 + 0.5 * self._asked.jitter())
 
-    def _count_tokens(self, usage: CompletionUsage | None) -> None:
+    def _count_tokens(self, completion: Completion) -> None:
+        usage = completion.usage
         if usage is None or usage.prompt_tokens is None or usage.completion is None:
+            self._unmetered += completion.choice is not None
             return
         self._prompt_tokens = _sum(self._prompt_tokens, usage.prompt_tokens)
         self._completion_tokens = _sum(self._completion_tokens, usage.completion)
@@ -356,6 +359,7 @@ class Attempts:
             request=self._body if self._requests else None,
             throttled=self._throttled,
             unanswered=self._unanswered,
+            unmetered=self._unmetered,
             log=tuple(self._log),
         )
 
@@ -390,6 +394,7 @@ def fallen_back(first: Reply, second: Reply, config: JudgeConfig) -> Reply:
         fallback=True,
         throttled=first.throttled + second.throttled,
         unanswered=first.unanswered + second.unanswered,
+        unmetered=first.unmetered + second.unmetered,
         log=(*first.log, f"fell back to {config.fallback_model}: {first.error.kind}", *second.log),
     )
 
@@ -399,8 +404,8 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 
 def _cost_of(*replies: Reply) -> float | None:
-    """US dollars for all that answered or used tokens; None when one of them cost nobody knows what."""
-    paid = [one.cost_usd for one in replies if one.error is None or one.prompt_tokens is not None]
+    """US dollars for all tokens that were told; None when those of one of them have no price."""
+    paid = [one.cost_usd for one in replies if one.prompt_tokens is not None]
     known = [cost for cost in paid if cost is not None]
     return sum(known) if known and len(known) == len(paid) else None
 

@@ -15,6 +15,7 @@ from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, Role
 from rubricweb.selectors.adjudication import inbox as selected
 from rubricweb.selectors.adjudication.units import UnitAnswer, UnitToDecide, unit_to_decide
+from rubricweb.selectors.datasets.titles import item_title
 from rubricweb.selectors.labels.adjudications import criterion_for
 from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.labels.stored_answers import label_effect
@@ -57,7 +58,7 @@ def show(options: argparse.Namespace) -> int:
     if options.json:
         _print_unit_shape(unit)
     else:
-        _print_unit(unit, names=options.names)
+        _print_unit(unit, _name(item, actor), names=options.names)
     return 0
 
 
@@ -79,7 +80,8 @@ def decide(options: argparse.Namespace) -> int:
         print_shape(schemas.Adjudication, decision)
         return 0
     stands = _with_effect(criterion, decision.verdict)
-    return say(f"{stands} stands for {criterion} of {item}: {decision.get_cause_display()}.")
+    named = _name(item, actor)
+    return say(f"{stands} stands for {criterion} of {named}: {decision.get_cause_display()}.")
 
 
 def withdraw(options: argparse.Namespace) -> int:
@@ -89,7 +91,7 @@ def withdraw(options: argparse.Namespace) -> int:
     if options.json:
         _print_unit_shape(unit_to_decide(item, criterion, viewer=actor.user))
         return 0
-    return say(f"Nothing is decided for {criterion} of {item}; what people said stands.")
+    return say(f"Nothing is decided for {criterion} of {_name(item, actor)}; what people said stands.")
 
 
 def agreed(options: argparse.Namespace) -> int:
@@ -140,7 +142,7 @@ def truth(options: argparse.Namespace) -> int:
         print_shape(schemas.GroundTruthOfItem, answer)
         return 0
     if not rows:
-        note(f"Nobody has labelled {item} yet.")
+        note(f"Nobody has labelled {_name(item, actor)} yet.")
         return 0
     shown = table(("criterion", "stands", "by", "from"))
     for criterion, found in rows:
@@ -172,6 +174,11 @@ def _unit(options: argparse.Namespace, role: Role) -> tuple[Actor, Item, Criteri
     return actor, item, criterion_for(item, lookup.criterion_called(item, options.criterion).pk)
 
 
+def _name(item: Item, actor: Actor) -> str:
+    """The key of an item, or its number where the key is kept from them."""
+    return item_title(item, viewer=actor.user, team=actor.team).key or f"id:{item.pk}"
+
+
 def _seen(text: str) -> datetime | None:
     """The time of the decision that is to be replaced, as `show` prints it; None where none is named."""
     if not text:
@@ -198,7 +205,8 @@ def _print_inbox(rows: list[selected.InboxUnit]) -> None:
         because = ", ".join(row.kinds)
         if row.decided:
             because = f"decided: {_with_effect(row.criterion, row.decided.verdict)}"
-        cells = (f"id:{row.item_id}", row.item_key, row.criterion.name, _counted(row.criterion, row.votes))
+        key = row.item_key or "withheld"
+        cells = (f"id:{row.item_id}", key, row.criterion.name, _counted(row.criterion, row.votes))
         judged = [
             _with_effect(row.criterion, label) + " (imported)" * bool(origin)
             for label, origin in row.by_judges
@@ -207,10 +215,10 @@ def _print_inbox(rows: list[selected.InboxUnit]) -> None:
     terminal().print(shown)
 
 
-def _print_unit(unit: UnitToDecide, *, names: bool) -> None:
+def _print_unit(unit: UnitToDecide, item: str, *, names: bool) -> None:
     console, asked = terminal(), unit.item.to_engine()
     rows = [
-        ("item", f"id:{unit.item.pk}, {unit.item} of {unit.item.dataset}"),
+        ("item", f"id:{unit.item.pk}, {item} of {unit.item.dataset}"),
         ("criterion", f"id:{unit.criterion.pk}, {unit.criterion}, {signed(unit.criterion.weight)}"),
         *[("penalty", "MET is error present, UNMET error absent")] * _is_penalty(unit.criterion),
         ("requirement", unit.criterion.requirement),

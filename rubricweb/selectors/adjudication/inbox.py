@@ -31,7 +31,7 @@ from rubricweb.selectors.adjudication.differing_units import (
 from rubricweb.selectors.adjudication.differing_units import KINDS as KINDS
 from rubricweb.selectors.adjudication.differing_units import Scope as Scope
 from rubricweb.selectors.adjudication.differing_units import scope as scope
-from rubricweb.selectors.blinding import hidden_items, hidden_of
+from rubricweb.selectors.blinding import hidden_items, hidden_of, key_is_hidden
 from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.people import Unit, decided_rows, decisions
 from rubricweb.selectors.shared.pages import NOT_OURS, number_cursor, numbers_in
@@ -43,6 +43,7 @@ PAGE_SIZE = 50
 class InboxUnit:
     """One criterion of one item; `votes` are people's final labels, with their numbers, most frequent first.
 
+    `item_key` is None while it would tell the viewer whose answer they review blind.
     `judged` are the labels of the judges beside them, `judged_origins` where each comes from (None: a judge
     asked here); `decided` is the adjudication, None while it waits.
     `stands` is what counts as ground truth by `rule`: the decision, else people's majority, None while tied.
@@ -52,7 +53,7 @@ class InboxUnit:
     item_id: int
     criterion: Criterion
     kinds: tuple[str, ...]
-    item_key: str = ""
+    item_key: str | None = None
     votes: tuple[tuple[str, int], ...] = ()
     judged: tuple[str, ...] = ()
     judged_origins: tuple[Origin | None, ...] = ()
@@ -197,7 +198,8 @@ def items_left_out(where: Scope) -> int:
 def shown(where: Scope, rows: Sequence[InboxUnit]) -> list[InboxUnit]:
     """The same rows with their items' names, who said what how often, and the decision there is."""
     items = {row.item_id for row in rows}
-    keys = dict(Item.objects.filter(pk__in=items).values_list("pk", "key"))
+    named = Item.objects.filter(pk__in=items).annotate(unnamed=key_is_hidden(where.viewer, where.team))
+    keys = {pk: None if unnamed else key for pk, key, unnamed in named.values_list("pk", "key", "unnamed")}
     votes: dict[Unit, Counter[str]] = defaultdict(Counter)
     by_people: set[Unit] = set()
     for said in people_labels(where, items, detailed=True):

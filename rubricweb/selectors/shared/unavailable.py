@@ -1,5 +1,6 @@
 """Why a figure or a page is empty, and what to do about it: one value for pages, API and terminal."""
 
+import shlex
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -68,12 +69,19 @@ class SuggestedSample:
     def command(self) -> str:
         """The same at the terminal."""
         version = f"id:{self.rubric_version_id}" if self.rubric_version_id else "-"
-        systems = "".join(f' --system "{name}"' for name in self.systems)
-        half = f" --half {self.half}" if self.half else ""
-        return (
-            f'rubricweb queues new "{self.name}" --dataset {self.dataset_id} --rubric {version}'
-            f"{systems}{half} --sample {self.size} --rater USER"
-        )
+        words = [
+            "rubricweb",
+            "queues",
+            "new",
+            self.name,
+            "--dataset",
+            str(self.dataset_id),
+            "--rubric",
+            version,
+        ]
+        words += [word for name in self.systems for word in ("--system", name)]
+        words += ["--half", self.half] if self.half else []
+        return shlex.join([*words, "--sample", str(self.size), "--rater", "USER"])
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,16 @@ from rubricweb.services.grading.writer import Batch, Writer
 # Errors of the endpoint itself: after this many in a row with no answer, a judge counts as down. A question
 # that was told 429 for all of its patience, minutes, says as much as three.
 ENDPOINT_ERRORS = frozenset(
-    {"connection", "unauthorized", "forbidden", "not_found", "blocked_address", "rate_limited"}
+    {
+        "timeout",
+        "connection",
+        "rate_limited",
+        "server_error",
+        "unauthorized",
+        "forbidden",
+        "not_found",
+        "blocked_address",
+    }
 )
 GIVE_UP_AFTER = 10
 RATE_LIMITED_COUNTS = 3

@@ -128,7 +128,8 @@ class Writer:
             "attempts": sum(reply.attempts for reply in sent),
             "prompt_tokens": sum(reply.prompt_tokens or 0 for reply in sent),
             "completion_tokens": sum(reply.completion_tokens or 0 for reply in sent),
-            "cost_usd": sum(reply.cost_usd or 0.0 for reply in sent),
+            "cost_usd": sum(_spent_usd(reply) for reply in sent),
+            "unpriced": sum(_is_unpriced(reply) for reply in sent),
         }
         with transaction.atomic():
             self._book_unanswered(sent, now)
@@ -257,12 +258,20 @@ class Batch:
 
 
 def _spent_usd(reply: Reply) -> float:
-    """What the call cost; where the endpoint does not say, what was set aside for it, so that a cap holds."""
-    if reply.cost_usd is not None:
-        return reply.cost_usd
-    return (key_of(reply).expected_usd or 0.0) if _is_unpriced(reply) else 0.0
+    """What the call is known to have cost, and for each answer of unknown cost what was set aside for the call,
+    so that a cap holds.
+    """
+    return (reply.cost_usd or 0.0) + _unpriced_answers(reply) * (key_of(reply).expected_usd or 0.0)
 
 
 def _is_unpriced(reply: Reply) -> bool:
     """Whether something was paid for this call and nobody knows how much."""
-    return reply.cost_usd is None and (reply.prompt_tokens is not None or reply.error is None)
+    return _unpriced_answers(reply) > 0
+
+
+def _unpriced_answers(reply: Reply) -> int:
+    """How many answers of unknown cost the call had: those that do not say what they used, and, as one, those
+    of a model without a price.
+    """
+    answered = reply.prompt_tokens is not None or (reply.error is None and not reply.unmetered)
+    return reply.unmetered + (reply.cost_usd is None and answered)

@@ -141,7 +141,7 @@ def test_no_command_or_bundle_tells_a_blind_rater_who_answered(
     assert "0 " in found[0][json.dumps(("datasets", "items", "questions"))]
 
 
-def test_board_and_journal_of_the_other_answers_name_none_of_them(
+def test_board_journal_and_inbox_of_the_other_answers_name_none_of_them(
     people: Cast, capsys: pytest.CaptureFixture[str], as_member: Any, sign_in: Any
 ) -> None:
     """alice reviews one answer to each case; whoever knows who gave the others knows who gave hers."""
@@ -176,26 +176,30 @@ def test_board_and_journal_of_the_other_answers_name_none_of_them(
         comments.write(dataset.items.get(key=key), by=people.ed, text="Too short.")
     board = reverse("queue_agreement", args=[people.team.slug, others.pk])
 
-    def told(who: User) -> tuple[list[str | None], list[str], str, str, str]:
+    def told(who: User) -> tuple[list[str | None], list[str], list[str | None], str, str, str, str, str]:
         found = as_member(who).get(f"/queues/{others.pk}/agreement")["hardest"]
         file = sign_in(who).get(board, {"format": "csv"}).content.decode()
         terminal = terminal_of(people.team, who, capsys)
         return (
             [one["key"] for one in found],
             [one["label"] for one in as_member(who).get("/journal", kind="item")["items"]],
+            [one["item_key"] for one in as_member(who).get("/adjudication")["items"]],
             file,
             terminal("agreement", others.pk).out,
             terminal("journal", "--kind", "item").out,
+            terminal("adjudication", "list").out,
+            "".join(terminal("adjudication", "show", f"id:{pk}", "kind").out for pk in answers["other"]),
         )
 
-    keys, labels, *files = told(people.alice)
-    assert (keys, labels) == ([None, None], ["", ""])
+    keys, labels, listed, *files = told(people.alice)
+    assert (keys, labels, listed) == ([None, None], ["", ""], [None, None])
     assert not [text for text in files if "-by-v" in text]
     assert all(f"id:{pk}" in text for text in files for pk in answers["other"])
     label(mine, people.alice, 2, lambda item, name: "MET")
     for who in (people.alice, people.ed):
-        keys, labels, *files = told(who)
+        keys, labels, listed, *files = told(who)
         assert (keys, labels) == (["c1-by-v4", "c2-by-v4"], ["c2-by-v4", "c1-by-v4"])
+        assert listed == keys
         assert all("c1-by-v4" in text for text in files)
 
 

@@ -81,7 +81,7 @@ def test_labels_of_chosen_items_do_not_speak_for_all_and_the_command_that_helps_
     assert "1 of 2 items is labelled, and it is no random sample: the labels of" in words
     assert "came in a file. Such labels describe their own items only." in words
     assert (
-        f'rubricweb queues new "Random sample for run {run_id}" --dataset {dataset_id} '
+        f"rubricweb queues new 'Random sample for run {run_id}' --dataset {dataset_id} "
         f"--rubric id:{version_id} --sample 2 --rater USER" in words
     )
     alone = "These figures describe 1 labelled item alone, which is no random sample: the labels of"

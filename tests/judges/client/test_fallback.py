@@ -3,7 +3,7 @@
 import pytest
 
 from rubricweb.judges.client.failures import FALLBACK_KINDS
-from rubricweb.judges.offline.script import Fail, Say, Script, rate_limited, refusal, truncated
+from rubricweb.judges.offline.script import Fail, Garbage, Say, Script, rate_limited, refusal, truncated
 from rubricweb.judges.pool import ask_all
 
 PRICES = {"input_usd_per_million": 1.0, "output_usd_per_million": 10.0}
@@ -68,6 +68,16 @@ def test_a_model_that_was_refused_before_it_answered_costs_nothing(serve, ask, m
     script = two_models(Fail(404, "no such model"), Say(met, prompt_tokens=200, completion_tokens=30))
     reply = ask(serve(script), model="big", fallback_model="small", **PRICES, **FALLBACK_PRICES)
     assert reply.cost_usd == pytest.approx(0.00016)  # (200 × 0.5 + 30 × 2) / 10⁶
+
+
+def test_answers_of_both_models_that_do_not_say_what_they_used_are_counted(serve, ask, met):
+    unmetered = Garbage('{"choices": [{"message": {"content": "", "refusal": "No."}}]}')
+    script = two_models(unmetered, Say(met, prompt_tokens=200, completion_tokens=30))
+    reply = ask(serve(script), model="big", fallback_model="small", **PRICES, **FALLBACK_PRICES)
+    assert (reply.unmetered, reply.cost_usd) == (1, pytest.approx(0.00016))  # (200 × 0.5 + 30 × 2) / 10⁶
+    script = two_models(refusal("No."), unmetered)
+    reply = ask(serve(script), model="big", fallback_model="small", **PRICES, **FALLBACK_PRICES)
+    assert (reply.unmetered, reply.cost_usd) == (1, pytest.approx(0.0002))  # (100 × 1 + 10 × 10) / 10⁶
 
 
 def test_what_a_fallback_model_without_a_price_cost_is_unknown_and_not_the_price_of_the_other(

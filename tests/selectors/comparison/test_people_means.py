@@ -71,7 +71,7 @@ def test_the_queue_asked_for_is_about_the_answers_the_run_graded(people: Cast) -
     assert sample is not None
     assert (sample.systems, sample.half) == (["assistant@v3"], "")
     assert f"&systems={older.pk}" in sample.query
-    assert '--system "assistant@v3" --sample 5' in unavailable.command
+    assert "--system assistant@v3 --sample 5" in unavailable.command
     Run.objects.filter(pk=run.pk).update(half="dev")
     of_half = estimate(people, Run.objects.get(pk=run.pk)).unavailable
     assert of_half is not None

@@ -1,5 +1,7 @@
 """What a run stores, and what it never asks twice."""
 
+from itertools import cycle
+
 import pytest
 from django.utils import timezone
 
@@ -136,10 +138,11 @@ def test_an_unreachable_judge_ends_the_run_and_says_so(people: Cast) -> None:
     dataset = factories.dataset(people.team, people.ed, items=items)
     version = factories.version(people.team, people.ed)
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
-    judge = InProcessJudge(lambda requirement, response: JudgeError("connection", "connection refused"))
+    kinds = cycle(["connection", "timeout", "server_error"])
+    judge = InProcessJudge(lambda requirement, response: JudgeError(next(kinds), "nobody there"))
     grade(run, judge)
     assert run.state == RunState.FAILED
-    assert "connection refused" in run.stop_reason
+    assert "nobody there" in run.stop_reason
     assert len(judge.asked) < 120
     lifecycle.resume_run(run, by=None, enqueue=WakeUps())
     grade(run, InProcessJudge(by_the_book))

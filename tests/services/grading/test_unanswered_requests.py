@@ -1,4 +1,4 @@
-"""Requests that were sent and never answered: each may have been paid for, and counts against the caps."""
+"""Requests never answered, and answers that do not say what they used: both count against the caps."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import pytest
 
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.event_loop import close_clients
-from rubricweb.judges.offline.script import Action, Drop, Hang, Say, Script
+from rubricweb.judges.offline.script import Action, Drop, Garbage, Hang, Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.models import JudgeCall, Run, RunEvent, RunState, RunTally
 from tests import factories
@@ -17,6 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 # Tokens out at 1,000 a million and none in: a call of at most 100 of them costs at most 0.1.
 MOST_USD = 0.1
+PROSE_WITHOUT_USAGE = Garbage('{"choices": [{"message": {"role": "assistant", "content": "I like it."}}]}')
 
 
 @pytest.fixture(autouse=True)
@@ -102,3 +103,17 @@ def test_a_cap_stops_a_run_whose_requests_nobody_answers(people: Cast) -> None:
     # Of 3 requests a question, 12 are beyond 1 / 0.1; one more question may be on its way when that is seen.
     assert 12 <= tally.attempts <= 15
     assert (tally.lost_calls, tally.reserved_usd) == (tally.attempts, 0.0)
+
+
+def test_a_cap_stops_a_run_whose_answers_do_not_say_what_they_used(people: Cast) -> None:
+    with running_server(Script(PROSE_WITHOUT_USAGE)) as url:
+        run = graded(started(people, url, items=10, budget_usd=1.0))
+        close_clients()
+    assert run.state == RunState.PAUSED
+    assert set(JudgeCall.objects.filter(run=run).values_list("error_kind", "cost_usd")) == {
+        ("unreadable_reply", None)
+    }
+    tally = RunTally.objects.get(run=run)
+    # Each of 3 answers to a question counts 0.1; the fifth question does not fit beside 4 × 0.3.
+    assert (tally.calls, tally.attempts, tally.unpriced, tally.lost_calls) == (4, 12, 4, 0)
+    assert (tally.cost_usd, tally.reserved_usd) == (pytest.approx(1.2), 0.0)
