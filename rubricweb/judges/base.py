@@ -274,8 +274,8 @@ class Reply:
     `cached_prompt_tokens` are those of `prompt_tokens` that the provider had in its cache, None when it does
     not say. `request` is the last body sent (never a header, so never the key), None when none was.
     `unanswered` counts requests that were sent and whose answer did not come in time, or not whole, or was
-    not waited for: each may have been paid for. `unmetered` counts answers that do not say how many tokens they
-    took: they are not in the cost. `fallback` tells that the config's fallback model was asked;
+    not waited for: each may have been paid for. `unmetered` counts answers that do not say how many tokens
+    they took: they are not in the cost. `fallback` tells that the config's fallback model was asked;
     `throttled` counts answers of 429. `log` are the decisions taken on the way, in words. `cached_from` is
     the stored call whose text answered instead of a request, None otherwise.
     """

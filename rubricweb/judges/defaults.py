@@ -109,9 +109,12 @@ async def _generate(
 
     prompt = Prompt(system_prompt, user_prompt, schema, ())
     reply = await ask_one(config, Question("generate", prompt, read))
-    report_usage(
-        prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens, cost_usd=reply.cost_usd
-    )
+    if reply.prompt_tokens is not None or reply.unmetered:  # else nobody answered
+        report_usage(
+            prompt_tokens=reply.prompt_tokens,
+            completion_tokens=reply.completion_tokens,
+            cost_usd=None if reply.unmetered else reply.cost_usd,
+        )
     if reply.error is not None:
         raise JudgeFailure(reply.error)
     return outputs[-1]

@@ -72,9 +72,9 @@ def _run(arguments: Sequence[str]) -> int:
             return _manage(arguments[1:])
         return _call_app(options) if installed.has_app() else _call(options)
     except Refusal as error:
-        said = str(error)
-        faults = (str(fault) for fault in getattr(error, "faults", ()))
-        return _refuse(said, *(f"  {fault}" for fault in faults if fault not in said))
+        said, faults = str(error), getattr(error, "faults", ())
+        unsaid = (one for one in faults if str(one) not in said and one.allowed != said)
+        return _refuse(said, *(f"  {fault}" for fault in unsaid))
 
 
 def _call_app(options: argparse.Namespace) -> int:

@@ -62,7 +62,8 @@ class Adjudication(models.Model):
     """The label that stands for one criterion of one item, whatever the raters said: see Judgement.
 
     `cause` is empty where nobody differed: a bulk acceptance of what all said. `labels` are those it was
-    decided from, as [{"rater": name, "is_judge": bool, "verdict": label}, …], as they were then.
+    decided from, as [{"rater": name, "is_judge": bool, "verdict": label}, …], as they were then. `replaced`
+    are the decisions this one took the place of, oldest first: the last stands again when it is taken back.
     """
 
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="adjudications")
@@ -71,6 +72,7 @@ class Adjudication(models.Model):
     cause = models.CharField(max_length=20, choices=Cause.choices, blank=True)
     reason = models.TextField(blank=True)
     labels = models.JSONField(default=list)
+    replaced = models.JSONField(default=list)
     queue = models.ForeignKey(ReviewQueue, on_delete=models.SET_NULL, null=True, related_name="+")
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"

@@ -31,6 +31,8 @@ from rubricweb.services.reviews.reviews import REASON_MAX
 from rubricweb.services.shared.journal import record
 
 ACCEPTED_AT_ONCE = 500
+REPLACED_KEPT = 20
+"""So many decisions on a unit can be gone back to, one by one; the journal has all."""
 
 
 def adjudicate(
@@ -48,9 +50,9 @@ def adjudicate(
 
     `verdict` is a label as `reviews.save_verdict` takes it. A reason is required when it goes against the
     majority of people's final labels. Deciding again replaces one's own decision, and another person's only
-    when `seen`, its time, shows that one knew it: else Conflict says what they decided meanwhile. The journal
-    keeps every decision. Sent again, one's own decision from the same labels writes nothing. Withheld while
-    the decider is still to review the item blind.
+    when `seen`, its time, shows that one knew it: else Conflict says what they decided meanwhile. What was
+    replaced is kept: see `withdraw`. Sent again, one's own decision from the same labels writes nothing.
+    Withheld while the decider is still to review the item blind.
     """
     require_visible(by, item)
     if cause not in Cause.values:
@@ -91,6 +93,7 @@ def _store(decision: Adjudication, *, by: User, seen: datetime | None) -> Adjudi
             return earlier
         if earlier.criterion_id == decision.criterion_id:
             decision.pk = earlier.pk
+            decision.replaced = [*earlier.replaced, _as_replaced(earlier)][-REPLACED_KEPT:]
     decision.save()
     record(
         decision.item.dataset.team,
@@ -100,9 +103,43 @@ def _store(decision: Adjudication, *, by: User, seen: datetime | None) -> Adjudi
         criterion=decision.criterion.name,
         verdict=decision.verdict,
         cause=decision.cause,
+        **_reason(decision),
     )
     forget_waiting(decision.item.dataset.team, by)
     return decision
+
+
+def _as_replaced(decision: Adjudication) -> dict[str, object]:
+    """A decision as the one that takes its place keeps it."""
+    return {
+        "verdict": decision.verdict,
+        "cause": decision.cause,
+        "reason": decision.reason,
+        "labels": decision.labels,
+        "queue": decision.queue_id,
+        "decided_by": decision.decided_by_id,
+        "decided_at": decision.decided_at.isoformat(),
+    }
+
+
+def _put_back(decision: Adjudication) -> None:
+    """The decision that one replaced stands again in its row, by whom and when it was made."""
+    *replaced, last = decision.replaced
+    # Not saved: that would be a decision of this moment.
+    Adjudication.objects.filter(pk=decision.pk).update(
+        verdict=last["verdict"],
+        cause=last["cause"],
+        reason=last["reason"],
+        labels=last["labels"],
+        replaced=replaced,
+        queue=ReviewQueue.objects.filter(pk=last["queue"]).first(),
+        decided_by=User.objects.filter(pk=last["decided_by"]).first(),
+        decided_at=datetime.fromisoformat(last["decided_at"]),
+    )
+
+
+def _reason(decision: Adjudication) -> dict[str, str]:
+    return {"reason": decision.reason} if decision.reason else {}
 
 
 def _standing(item: Item, criterion: Criterion) -> Adjudication | None:
@@ -133,21 +170,29 @@ def _meanwhile(theirs: Adjudication, mine: Adjudication) -> Conflict:
 
 
 @transaction.atomic
-def withdraw(item: Item, criterion: Criterion, *, by: User, seen: datetime | None = None) -> None:
-    """Takes the decision back that stands on the unit, on whichever version's words it was made: what people
-    said stands again. Without a decision it does nothing.
+def withdraw(
+    item: Item, criterion: Criterion, *, by: User, seen: datetime | None = None
+) -> Adjudication | None:
+    """Takes the decision back that stands on the unit, on whichever version's words it was made: the one it
+    replaced stands again, else what people said; the decision that stands then. Without a decision it does
+    nothing, nor where `seen`, the time of the one that is meant, is later: that one was taken back before.
 
     Another person's decision is only taken back by who has `seen` it; else Conflict.
     """
     require_visible(by, item)
     decided = _standing(item, criterion)
     if decided is None:
-        return
+        return None
+    if seen is not None and decided.decided_at < seen and not _knew(decided, seen):
+        return decided
     if decided.decided_by_id != by.pk and not _knew(decided, seen):
         raise Conflict(
             f"Somebody else has decided {decided.verdict} meanwhile. Look at it before you undo it."
         )
-    decided.delete()
+    if decided.replaced:
+        _put_back(decided)
+    else:
+        decided.delete()
     record(
         item.dataset.team,
         by,
@@ -156,8 +201,10 @@ def withdraw(item: Item, criterion: Criterion, *, by: User, seen: datetime | Non
         criterion=criterion.name,
         verdict=decided.verdict,
         cause=decided.cause,
+        **_reason(decided),
     )
     forget_waiting(item.dataset.team, by)
+    return _standing(item, criterion)
 
 
 def note_names_shown(item: Item, *, by: User) -> None:
@@ -167,11 +214,15 @@ def note_names_shown(item: Item, *, by: User) -> None:
 
 @transaction.atomic
 def accept_agreed(queue: ReviewQueue, *, by: User) -> int:
-    """Decides every unit of the queue on which all people and the judge say the same; how many those were.
+    """Decides every unit of the queue on which all people and the judge say the same; how many those were,
+    without what somebody decided meanwhile.
 
     Each keeps its labels, those of other queues too, gets no cause, and stands as unanimous. See
     selectors.adjudication.inbox.agreed.
     """
+    ReviewQueue.objects.select_for_update(no_key=True).get(pk=queue.pk)  # one acceptance at a time
+    accepted = Adjudication.objects.filter(queue=queue, decided_by=by, cause="")
+    before = accepted.count()
     units = agreed(queue, by)
     runs, others = judge_runs_for_queues(queue.team, [queue]), other_queues(queue)
     for start in range(0, len(units), ACCEPTED_AT_ONCE):
@@ -191,9 +242,11 @@ def accept_agreed(queue: ReviewQueue, *, by: User) -> int:
             ],
             ignore_conflicts=True,  # what somebody decided meanwhile stays
         )
-    if units:
-        record(queue.team, by, ACCEPTED, queue, decisions=len(units))
-    return len(units)
+    new = accepted.count() - before
+    if new:
+        record(queue.team, by, ACCEPTED, queue, decisions=new)
+        forget_waiting(queue.team, by)
+    return new
 
 
 def _labels(item: Item, criterion: Criterion) -> list[dict[str, object]]:

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from rubricweb.engine.parsers.mentions import folded_name, mentions
-from rubricweb.errors import Conflict, Forbidden
+from rubricweb.errors import Conflict, Forbidden, NotFound
 from rubricweb.models import Comment, Criterion, Item, Judgement, NoticeKind, User
 from rubricweb.services.labels import refused
 from rubricweb.services.notices import notify_comment
@@ -47,6 +47,7 @@ def write(
 @transaction.atomic
 def edit(comment: Comment, *, by: User, text: str, now: datetime) -> None:
     """Other words for one's own comment; who is mentioned for the first time is told."""
+    _look_again(comment)
     _require_own(comment, by, "edit")
     text = _storable(text)
     if text == comment.text:
@@ -60,6 +61,7 @@ def edit(comment: Comment, *, by: User, text: str, now: datetime) -> None:
 @transaction.atomic
 def remove(comment: Comment, *, by: User, now: datetime) -> None:
     """Takes the words of one's own comment away for good; its place stays. Safe to repeat."""
+    _look_again(comment)
     if comment.author_id == by.pk and comment.removed_at is not None:
         return
     _require_own(comment, by, "remove")
@@ -78,6 +80,15 @@ def resolve(comment: Comment, *, by: User, resolved: bool = True) -> None:
         verb = "resolved a comment on" if resolved else "reopened a comment on"
         record(comment.item.dataset.team, by, verb, comment.item)
     comment.resolved = resolved
+
+
+def _look_again(comment: Comment) -> None:
+    """Locks the comment, and reads what became of it since it was looked up: others may have changed it."""
+    locked = Comment.objects.select_for_update(no_key=True).only("text", "removed_at")
+    found = locked.filter(pk=comment.pk).first()
+    if found is None:
+        raise NotFound("comment")
+    comment.text, comment.removed_at = found.text, found.removed_at
 
 
 def _require_own(comment: Comment, by: User, what: str) -> None:

@@ -67,7 +67,8 @@ def export(
     run: Run | None = None,
     item_ids: Collection[int] | None = None,
 ) -> Export:
-    """Ground truth of the queues, or every verdict of the queues and the run, over one dataset.
+    """Ground truth of the queues, or every verdict of the queues and the run, over one dataset. Where no
+    labels of it are left, ground truth needs no queue: it is what was decided.
 
     A bundle holds the verdicts with the items, ground truth, adjudications and, of a run and queues, the
     table of agreement. Items the viewer is still to review blind are left out; a bundle keeps their texts,
@@ -143,11 +144,12 @@ def _ground_truth(
     left_out: Collection[int],
     withheld: WithheldItems,
 ) -> _Made:
-    if not queues:
+    if not queues and not selected.only_decided(dataset):
         raise Invalid("Ground truth comes from people: choose at least one queue of labels.")
     selected.require_one_rubric(queues)
-    version = selected.shared_version(queues, None)
-    settled = settled_labels(queues, withheld=left_out)
+    version = selected.shared_version(queues, None) if queues else selected.decided_version(dataset)
+    read_by = None if version is None else version.pk
+    settled = settled_labels(queues, version=read_by, withheld=left_out, datasets=[dataset.pk])
     if format in _DATASET_FORMATS:
         records = bundles.item_records(dataset, settled, labelled_only=True, withheld=withheld)
         items = tuple(records)
@@ -158,13 +160,12 @@ def _ground_truth(
             [fault] = refused.faults
             raise Invalid.at("format", fault.found, fault.allowed) from refused
         return _Made(chunks, settled.decisions)
-    newest = [queue for queue in queues if version is None or queue.rubric_version_id == version.pk]
     head = DatasetHead(
         name=dataset.name,
         prompt=dataset.prompt,
         rubric=version.to_engine() if version else None,
         reference=dataset.reference,
-        criteria=selected.criterion_names(dataset, newest),
+        criteria=selected.criterion_names(dataset, [read_by]),
         label_decisions=settled.decisions,
     )
     found = ground_truth_items(dataset, settled, withheld=withheld)
@@ -182,7 +183,8 @@ def _verdicts(
     write = FORMATS[format].write_verdicts
     assert write is not None, "_checked saw to it"
     counted = counted_labels(queues, run, withheld=left_out)
-    head = DatasetHead(name=dataset.name, criteria=selected.criterion_names(dataset, queues, run))
+    versions = [queue.rubric_version_id for queue in queues] + ([run.rubric_version_id] if run else [])
+    head = DatasetHead(name=dataset.name, criteria=selected.criterion_names(dataset, versions))
     rows = selected.verdict_rows(dataset, queues, run, counted, withheld=left_out, unnamed=unnamed)
     return _Made(write(rows, head), counted.decisions)
 

@@ -8,12 +8,13 @@ from itertools import count as counting
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.formats.label_files import RaterKind as FileRaterKind
 from rubricweb.engine.formats.labels.left_out import LeftOut
+from rubricweb.engine.number_format import counted
 from rubricweb.engine.scoring.outcomes import own_label
 from rubricweb.engine.verdict import Label
 from rubricweb.errors import Invalid
@@ -75,10 +76,9 @@ def require_rubric(dataset: Dataset, rubric_version: RubricVersion | None) -> No
     if rubric_version is None:
         missing = items.filter(rubric_version=None).count()
         if missing:
-            raise refused(
-                "rubric_version",
-                f"{missing} items of {dataset} bring no rubric of their own; choose a rubric version.",
-            )
+            bring = "brings no rubric of its own" if missing == 1 else "bring no rubric of their own"
+            why = f"{counted(missing, 'item')} of {dataset} {bring}; choose a rubric version."
+            raise refused("rubric_version", why)
 
 
 def refused(place: str, message: str) -> Invalid:
@@ -338,8 +338,8 @@ def _as_written(criterion: Criterion, label: LabelRecord) -> LabelRecord:
 
 
 def _named_rater(team: Team, name: str, kind: FileRaterKind) -> Rater:
-    """The rater of this name and kind, first the one of earlier files; a member is found by rater name, user
-    name or shown name.
+    """The rater of this name and kind, first the one of earlier files; a member is found by rater name, else
+    by user name.
 
     Who is called like the ground truth of a dataset file, or of our exports, is that.
     """
@@ -351,6 +351,7 @@ def _named_rater(team: Team, name: str, kind: FileRaterKind) -> Rater:
     # A member may have joined since: a file that grew is still of whom its first labels were stored by.
     of_files = Exists(Review.objects.filter(rater=OuterRef("pk"), imported=True))
     found = raters.filter(of_files, name=name).first()
-    found = found or raters.filter(Q(name=name) | Q(user__username=name)).first()
+    # One member may be called like the user name of another.
+    found = found or raters.filter(name=name).first() or raters.filter(user__username=name).first()
     # Another import may have made the rater since.
     return found or raters.get_or_create(team=team, name=name, kind=kind)[0]

@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from rubricweb.models import Comment, Membership, Notice, NoticeKind, ReviewQueue, Team, User
 from rubricweb.selectors.teams import addresses
-from rubricweb.selectors.teams.notices import visible_notices
+from rubricweb.selectors.teams.notices import asks_still, visible_notices
 
 log = logging.getLogger(__name__)
 
@@ -99,6 +99,7 @@ def _due(now: datetime) -> QuerySet[Notice]:
         Q(email_tried_at=None) | Q(email_tried_at__lte=now - TRY_AGAIN_AFTER),
         Exists(member),
         Exists(addresses.proven().filter(user=OuterRef("user"))),
+        asks_still(OuterRef("user")),
         read_at=None,
         emailed_at=None,
         created_at__lte=now - MAIL_AFTER,

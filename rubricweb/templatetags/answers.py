@@ -31,9 +31,9 @@ class ShownOption:
 
 
 @register.filter
-def as_json(labels: Sequence[str]) -> str:
-    """A list of labels for an attribute that a script reads."""
-    return json.dumps(list(labels), ensure_ascii=False)
+def as_json(value: Any) -> str:
+    """Labels or other plain values for an attribute that a script reads; in what htmx swaps no script stays."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 @register.filter

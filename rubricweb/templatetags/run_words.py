@@ -61,7 +61,7 @@ def counts_words(counts: VerdictCounts) -> str:
 def progress_words(progress: Progress) -> str:
     """How far a run is, for those who listen: in tenths, so that it is not said at every look.
 
-    "Running: 40% graded." or "Paused: 40% graded. Somebody paused it."
+    "Running: 40% graded." or "Paused: 40% graded. Somebody has to resume it."
     """
     tenths = math.floor(progress.share * 10) * 10
     return f"{progress.state.capitalize()}: {tenths}% graded. {progress.waiting_words}".strip()

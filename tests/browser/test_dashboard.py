@@ -40,6 +40,10 @@ def test_hovering_names_the_run_and_a_click_opens_it(
     for share, run in ((0.02, runs[0]), (0.98, runs[2])):
         over.hover(position={"x": box["width"] * share, "y": box["height"] / 2})
         expect(told(page)).to_contain_text(str(run))
+    # Another filter draws the chart anew.
+    with page.expect_response(re.compile(r"\?dataset=")):
+        page.get_by_label("Dataset").select_option(str(runs[0].dataset_id))
+    expect(over).to_have_count(1)
     over.click(position={"x": box["width"] * 0.02, "y": box["height"] / 2})
     page.wait_for_url(re.compile(rf"/runs/{runs[0].pk}/$"))
     assert violations == []

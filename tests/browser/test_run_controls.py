@@ -12,6 +12,7 @@ from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.systems import versions
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -170,7 +171,12 @@ def test_on_a_phone_no_table_of_a_run_is_wider_than_the_screen(
 def test_what_a_run_will_cost_and_the_button_that_starts_it_stay_in_sight(
     open_page: Page, people: Cast
 ) -> None:
+    world = versions(people)
     open_page.goto(open_page.url.rpartition("/runs/")[0] + "/runs/new/")
+    # Choosing a dataset asks whose answers, where it has those of several versions.
+    open_page.get_by_label("Dataset").select_option(str(world.dataset.pk))
+    expect(open_page.get_by_role("checkbox", name="assistant@v4")).to_be_checked()
+    expect(open_page.get_by_role("checkbox", name="assistant@v3")).to_be_visible()
     start = open_page.get_by_role("button", name="Start run")
     for summary in open_page.locator("#run-form summary").all():
         summary.click()

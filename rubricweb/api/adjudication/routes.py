@@ -107,7 +107,10 @@ def adjudicate(request: TokenRequest, item_id: int, criterion_id: int, body: sch
 def withdraw_adjudication(
     request: TokenRequest, item_id: int, criterion_id: int, asked: Query[schemas.WithdrawQuery]
 ) -> Any:
-    """Take a decision back; what people said stands again. Safe to repeat."""
+    """Take a decision back; the one it replaced stands again, else what people said.
+
+    Safe to repeat with `seen`, the `decided_at` of the decision that is meant.
+    """
     item = access.access_item(request.auth.team, item_id)
     criterion = criterion_for(item, criterion_id)
     services.withdraw(item, criterion, by=request.auth.user, seen=asked.seen)

@@ -181,7 +181,10 @@ class NewAdjudication(Input):
 class WithdrawQuery(BaseModel):
     seen: Annotated[
         AwareDatetime | None,
-        Field(description="`decided_at` of another person's decision that is to be taken back."),
+        Field(
+            description="`decided_at` of the decision that is to be taken back; needed for another person's. "
+            "Nothing happens where only an earlier one is left."
+        ),
     ] = None
 
 

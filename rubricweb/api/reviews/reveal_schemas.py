@@ -46,8 +46,8 @@ class Revision(Schema):
 class RevealedCriterion(Schema):
     """`mine` is your initial label.
 
-    `decided` is the ground truth: an adjudication, else the majority of final labels; null while people are
-    tied.
+    `decided` is the ground truth: an adjudication, else the majority of final labels, those of other queues
+    too; null while people are tied.
     """
 
     criterion: Criterion

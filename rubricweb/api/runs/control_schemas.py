@@ -6,8 +6,7 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.runs.schemas import Run
-from rubricweb.api.schemas import Id, Input, OneOf
-from rubricweb.selectors.runs.errors import ERROR_KINDS
+from rubricweb.api.schemas import Id, Input
 from rubricweb.services.runs.starting import MAX_CHOSEN
 
 
@@ -23,10 +22,10 @@ class Stop(Input):
 
 class Resumption(Input):
     error_kinds: Annotated[
-        list[Annotated[str, OneOf(ERROR_KINDS)]] | None,
+        list[str] | None,
         Field(
-            description="Ask again only for verdicts that failed this way; null for all of them, "
-            "an empty list for none: then the run goes on with what was never graded."
+            description="Ask again only for verdicts that failed this way, by the `kind` of an error; null "
+            "for all of them, an empty list for none: then the run goes on with what was never graded."
         ),
     ] = None
     item_ids: Annotated[

@@ -146,7 +146,9 @@ class JudgePlan(Shape[JudgeForecast]):
 
 
 class MonthSpending(Schema):
-    """What the team's runs cost this calendar month (UTC), without `unpriced` and lost calls."""
+    """What the team's runs cost this calendar month (UTC), without lost calls; with `unpriced` ones as far as
+    a cap had money set aside for them.
+    """
 
     cap_usd: float | None
     spent_usd: float

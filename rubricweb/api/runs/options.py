@@ -3,10 +3,9 @@
 from rubricweb import access
 from rubricweb.api.runs import launch_schemas as schemas
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, Item, SystemVersion, Team
-from rubricweb.selectors.datasets.halves import of_half
+from rubricweb.models import Dataset, SystemVersion, Team
 from rubricweb.selectors.datasets.systems import versions_called
-from rubricweb.selectors.runs.planning.samples import spread_ids
+from rubricweb.selectors.runs.planning.samples import sample_ids
 from rubricweb.services.runs.few_shot import FewShot
 from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.services.runs.starting import RunOptions
@@ -39,8 +38,7 @@ def _item_ids(dataset: Dataset, body: schemas.NewRun, systems: list[SystemVersio
         return body.item_ids
     if body.item_ids is not None:
         raise Invalid.at("sample", "a sample beside item_ids", "one of them")
-    items = of_half(Item.objects.current().filter(dataset=dataset), body.half or "")
-    return spread_ids(items.filter(system_version__in=systems) if systems else items, body.sample)
+    return sample_ids(dataset, body.sample, half=body.half or "", systems=systems)
 
 
 def _panel(asked: schemas.NewPanel | None) -> Panel | None:

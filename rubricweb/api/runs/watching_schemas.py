@@ -45,7 +45,13 @@ class Progress(Schema):
     prompt_tokens: int | None
     completion_tokens: int | None
     cost_usd: Annotated[float | None, Field(description="What is known to be spent.")]
-    unpriced: Annotated[int | None, Field(description="Calls whose cost is unknown; not in `cost_usd`.")]
+    unpriced: Annotated[
+        int | None,
+        Field(
+            description="Calls of unknown cost; in `cost_usd` with what was set aside for them, where a cap "
+            "held."
+        ),
+    ]
     lost_calls: Annotated[
         int | None,
         Field(description="Requests cut off or never answered, perhaps paid for."),

@@ -69,8 +69,9 @@ class PriceQuery(Input):
 
 
 class RunCost(Shape[ShownRunCost]):
-    """What one run cost within the month; `unpriced` calls cost an unknown amount on top, and `lost_calls`,
-    requests that were cut off or never answered and may have been paid for, at most `lost_at_most_usd`.
+    """What one run cost within the month; `unpriced` calls, of unknown cost, are in it with what was set
+    aside for them, where a cap held. `lost_calls`, requests that were cut off or never answered and may have
+    been paid for, cost at most `lost_at_most_usd` on top.
 
     Every figure is null while the run is `withheld`: you are to review some of its items blind.
     """
@@ -87,7 +88,13 @@ class Spent(Schema):
     held_usd: Annotated[float, Field(description="Set aside for calls in flight.")]
     left_usd: Annotated[float | None, Field(description="What may still be set aside; null without a cap.")]
     share: Annotated[float | None, Field(description="Spent or lost at most, of the cap; null without one.")]
-    unpriced: Annotated[int, Field(description="Calls of unknown cost: with any, more was spent.")]
+    unpriced: Annotated[
+        int,
+        Field(
+            description="Calls of unknown cost; in `spent_usd` with what was set aside for them, where a cap "
+            "held."
+        ),
+    ]
     lost_calls: Annotated[int, Field(description="Requests cut off or never answered; perhaps paid for.")]
     lost_at_most_usd: Annotated[
         float, Field(description="What those cost at most; not in `spent_usd`, but counted against the cap.")

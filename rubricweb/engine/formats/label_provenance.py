@@ -19,6 +19,8 @@ DECISIONS_KEY = "label_decisions"
 SAME_WORDS = "same words"
 """By what a label counts that was given to the same question; else by a decision, as in ``carry 12``."""
 
+NOT_COUNTED = "not counted"
+
 
 @dataclass(frozen=True, slots=True)
 class LabelProvenance:

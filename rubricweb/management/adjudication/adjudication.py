@@ -85,13 +85,17 @@ def decide(options: argparse.Namespace) -> int:
 
 
 def withdraw(options: argparse.Namespace) -> int:
-    """Takes a decision back. Safe to repeat."""
+    """Takes a decision back: the one before stands again, else what people said."""
     actor, item, criterion = _unit(options, Role.REVIEWER)
-    services.withdraw(item, criterion, by=actor.user, seen=_seen(options.seen))
+    stands = services.withdraw(item, criterion, by=actor.user, seen=_seen(options.seen))
     if options.json:
         _print_unit_shape(unit_to_decide(item, criterion, viewer=actor.user))
         return 0
-    return say(f"Nothing is decided for {criterion} of {_name(item, actor)}; what people said stands.")
+    named = _name(item, actor)
+    if stands is not None:
+        verdict = _with_effect(stands.criterion, stands.verdict)
+        return say(f"{verdict}, decided before, stands again for {criterion} of {named}.")
+    return say(f"Nothing is decided for {criterion} of {named}; what people said stands.")
 
 
 def agreed(options: argparse.Namespace) -> int:

@@ -55,7 +55,7 @@ def adjudication(room: argparse.ArgumentParser) -> None:
     decided.add_argument(
         "--reason", default="", metavar="TEXT", help="needed against the majority of people's labels"
     )
-    withdrawn = action("withdraw", "take a decision back; what people said stands again", unit=True)
+    withdrawn = action("withdraw", "take a decision back; the one before stands again", unit=True)
     for command in (decided, withdrawn):
         command.add_argument(
             "--seen",

@@ -162,6 +162,8 @@ def _print(found: Comparison) -> None:
     console = terminal()
     names = ", ".join(queue.name for queue in found.queues)
     console.print(f"{found.run} against {found.raters} raters of {names}")
+    if found.together:
+        console.print(found.together)
     table = Table()
     table.add_column("criterion")
     for title in COLUMNS.values():
@@ -213,8 +215,6 @@ def _print_left_out(found: Comparison) -> None:
     console = terminal()
     if found.undecided:
         console.print(f"{found.undecided} labelled criteria are left out: people are tied.")
-    if len(found.runs) > 1:
-        console.print(f"The judge is that of {len(found.runs)} runs that were started together.")
     if found.of_other_systems:
         console.print(
             f"{found.of_other_systems} labels are of other versions' answers: the run was not over those."

@@ -1,13 +1,12 @@
 """`rubricweb datasets retire`, `restore`, `correct`, `versions`: what changes a dataset, and what did."""
 
 import argparse
-from pathlib import Path
 
 from rubricweb import access
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
-from rubricweb.management.terminal.named_files import read_file
+from rubricweb.management.terminal.named_files import read_file, read_text_file
 from rubricweb.management.terminal.printed import moment, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import ChangeKind, Dataset, Role
@@ -70,7 +69,7 @@ def correct(options: argparse.Namespace) -> int:
     if options.rubric is not None:
         rubric = rubrics.read(read_file(options.rubric), filename=options.rubric.name)
     texts = {
-        name: None if path is None else _text_of(path)
+        name: None if path is None else read_text_file(path)
         for name, path in (
             ("submission", options.submission),
             ("thinking", options.thinking),
@@ -89,13 +88,6 @@ def correct(options: argparse.Namespace) -> int:
     if options.plan:
         return _say(corrections.plan_case(case, words), options)
     return _say(corrections.correct_case(case, words, by=actor.user, note=options.note), options)
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return read_file(path).decode()
-    except UnicodeDecodeError:
-        raise Invalid(f"{path} is no UTF-8 text.") from None
 
 
 def _chosen(actor: Actor, dataset: Dataset, options: argparse.Namespace, *, retired: bool) -> list[int]:

@@ -7,7 +7,7 @@ from rubricweb import access
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
-from rubricweb.management.terminal.named_files import read_file
+from rubricweb.management.terminal.named_files import read_text_file
 from rubricweb.management.terminal.printed import Table, facts, say, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, ReviewQueue, Role, RubricVersion, User
@@ -133,7 +133,7 @@ def new(options: argparse.Namespace) -> int:
             order=options.order,
             rationale=options.rationale,
             hold_minutes=options.hold,
-            instructions=read_file(options.instructions).decode() if options.instructions else "",
+            instructions=read_text_file(options.instructions) if options.instructions else "",
         ),
         by=actor.user,
     )
@@ -144,7 +144,7 @@ def new(options: argparse.Namespace) -> int:
 def edit(options: argparse.Namespace) -> int:
     """Other words for reviewers, and another time until items are released; what is not named stays."""
     actor, queue = _queue(options, Role.EDITOR)
-    instructions = read_file(options.instructions).decode() if options.instructions else None
+    instructions = read_text_file(options.instructions) if options.instructions else None
     if options.name is None and instructions is None and options.hold is None:
         raise Invalid("Nothing to change; allowed: --name, --instructions and --hold.")
     queue_changes.edit_queue(

@@ -24,15 +24,15 @@ from rubricweb.judges.offline.server import running_server
 from rubricweb.management.datasets.imports import dataset_named, rubric_named
 from rubricweb.management.runs import grade_tables
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
-from rubricweb.management.terminal.named_files import write_file
-from rubricweb.models import Dataset, Item, Role, RubricVersion, Run, RunState
-from rubricweb.selectors.datasets.halves import of_half
+from rubricweb.management.terminal.named_files import require_writable, write_file
+from rubricweb.models import Dataset, Role, RubricVersion, Run, RunState
 from rubricweb.selectors.datasets.systems import versions_called
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs import results
 from rubricweb.selectors.runs.planning.forecasts import Forecast
-from rubricweb.selectors.runs.planning.samples import spread_ids
+from rubricweb.selectors.runs.planning.samples import sample_ids
 from rubricweb.selectors.shared.clock import database_clock, database_now
+from rubricweb.selectors.spending.spending import refused_by
 from rubricweb.selectors.teams import lookup
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
 from rubricweb.services import exports as export_service
@@ -55,9 +55,11 @@ def run(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.EDITOR)
     with ExitStack() as stack:
         if options.plan:
-            grade_tables.print_plan(_plan(options, actor, stack))
+            with _systems_named(options):
+                grade_tables.print_plan(_plan(options, actor, stack))
             return 0
-        started = [_resume(options, actor, stack)] if options.resume else _start(options, actor, stack)
+        with _systems_named(options):
+            started = [_resume(options, actor, stack)] if options.resume else _start(options, actor, stack)
         for place, one in enumerate(started):
             if not _grade(actor, one):
                 _pause(actor, started[place:])
@@ -107,6 +109,20 @@ def _check(options: argparse.Namespace) -> None:
         raise Invalid("--output takes the verdicts of one run; with several --system export each afterwards.")
     if options.output and options.output.suffix not in OUTPUT_FORMATS:
         raise Invalid(f"{options.output} must end in {' or '.join(OUTPUT_FORMATS)}.")
+    if options.output:
+        require_writable(options.output)
+
+
+@contextmanager
+def _systems_named(options: argparse.Namespace) -> Iterator[None]:
+    """Says with which option to choose among the answers of several system versions."""
+    try:
+        yield
+    except Invalid as error:
+        if options.system or all(fault.place != "systems" for fault in error.faults):
+            raise
+        why = f"{error}. Name one with --system, or several with one each."
+        raise Invalid(why, error.faults) from error
 
 
 # ── Starting ─────────────────────────────────────────────────────────────────────────────────────
@@ -157,11 +173,10 @@ def _run_options(
     dataset: Dataset,
     rubric_version: RubricVersion | None,
 ) -> RunOptions:
-    items = of_half(Item.objects.current().filter(dataset=dataset), options.half)
     systems = versions_called(dataset, options.system)
-    if systems:
-        items = items.filter(system_version__in=systems)
-    named = lookup.items_called(dataset, options.item, viewer=actor.user) if options.item else None
+    item_ids = lookup.items_called(dataset, options.item, viewer=actor.user) if options.item else None
+    if options.sample:
+        item_ids = sample_ids(dataset, options.sample, half=options.half, systems=systems)
     return replace(
         _judges(options, actor, stack, dataset, rubric_version),
         few_shot_from=_examples(options, actor),
@@ -171,7 +186,7 @@ def _run_options(
         on_error=options.on_error,
         name=options.name,
         use_cache=not options.no_cache,
-        item_ids=spread_ids(items, options.sample) if options.sample else named,
+        item_ids=item_ids,
         systems=systems,
         half=options.half,
     )
@@ -346,8 +361,15 @@ def _finish(options: argparse.Namespace, actor: Actor, ended: Run) -> int:
         return 1
     if ended.state == RunState.PAUSED:
         note(f"The run is paused. {why}")
-        more = " --budget MORE" if ended.budget_usd is not None else ""
+        cap = refused_by(ended.stop_reason)
+        if cap == "month_budget":
+            note("An owner of the team can raise that: rubricweb spending cap MORE")
+        more = " --budget MORE" if cap == "budget" else ""
         note(f"Go on with: rubricweb grade --resume {ended.pk}{more}")
+        return 1
+    if ended.state == RunState.CANCELLED:
+        note("The run was cancelled.")
+        note(f"Go on with: rubricweb grade --resume {ended.pk}")
         return 1
     if result.hidden:
         note(

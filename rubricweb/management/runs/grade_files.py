@@ -6,20 +6,28 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import fmean
 
 from rubricweb.engine import InvalidFile, RubricDataset
 from rubricweb.engine.autograders import AUTOGRADERS, Autograder
 from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
-from rubricweb.engine.number_format import counted
+from rubricweb.engine.number_format import counted, share
 from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, environment_config
 from rubricweb.judges.evaluation import EvalResult, evaluate
 from rubricweb.judges.offline.lexical import ABOUT, MODEL, SIGNATURE
 from rubricweb.judges.offline.server import running_server
+from rubricweb.judges.usage import Usage
 from rubricweb.management.terminal import installed
-from rubricweb.management.terminal.named_files import read_file, rubric_in, stored_id, write_file
-from rubricweb.management.terminal.printed import facts, terminal
+from rubricweb.management.terminal.named_files import (
+    read_file,
+    require_writable,
+    rubric_in,
+    stored_id,
+    write_file,
+)
+from rubricweb.management.terminal.printed import facts, mean_words, passed_words, terminal
 from rubricweb.management.terminal.remarks import remark
 
 BELOW_MIN_SCORE = 100
@@ -85,6 +93,8 @@ def _check(options: argparse.Namespace) -> None:
             raise Invalid(f"{named} is stored; name a file, or grade it without --no-store.")
     if options.output and options.output.suffix not in WRITERS:
         raise Invalid(f"{options.output} must end in {' or '.join(WRITERS)}.")
+    if options.output:
+        require_writable(options.output)
 
 
 def _dataset(options: argparse.Namespace) -> RubricDataset:
@@ -122,20 +132,19 @@ def _finish(options: argparse.Namespace, result: EvalResult, judge: str) -> int:
     table = facts()
     table.add_row("judge", f"{options.autograder} by {judge}")
     table.add_row("items", f"{summary.fully_judged} of {summary.items} fully judged")
-    said = "–" if mean.value is None else f"{mean.value:.4f}"
-    if mean.low is not None and mean.high is not None:
-        said += f" (95 % interval {mean.low:.4f} to {mean.high:.4f}, {counted(mean.n, summary.unit)})"
-    table.add_row("mean score", said)
+    table.add_row("mean score", mean_words(mean, summary.unit))
+    for name, score in summary.groups.items():
+        table.add_row(f"  {name or 'no group'}", mean_words(score, summary.unit))
+    coverages = [one.report.coverage for one in result.item_results if one.report.coverage is not None]
+    table.add_row("coverage", share(fmean(coverages) if coverages else None))
     if summary.passed.value is not None:
-        share = f"{summary.passed.value:.4f} of {counted(summary.passed.n, summary.unit)}"
-        table.add_row("passed", f"{share}, by the rubric's rule")
+        table.add_row("passed", passed_words(summary.passed, summary.unit))
     failed = result.filter_failed()
     table.add_row("failed items", str(len(failed)))
     for one in failed[:5]:
         table.add_row(f"  {one.item.id}", str(one.error)[:200])
     table.add_row("tokens", f"{usage.prompt_tokens:,} in, {usage.completion_tokens:,} out")
-    cost = result.total_completion_cost
-    table.add_row("cost", "unknown (no price is listed)" if cost is None else f"${cost:.4f}")
+    table.add_row("cost", _cost(usage))
     terminal().print(table)
     if options.output:
         write_file(options.output, WRITERS[options.output.suffix](_rows(result, judge)))
@@ -146,6 +155,14 @@ def _finish(options: argparse.Namespace, result: EvalResult, judge: str) -> int:
         remark(f"The mean score {mean.value:.4f} is below --min-score {options.min_score:g}.")
         return BELOW_MIN_SCORE
     return 0
+
+
+def _cost(usage: Usage) -> str:
+    """What calls of known cost came to, and how many others there were."""
+    if not usage.unpriced:
+        return f"${usage.cost_usd:.4f}"
+    unknown = f"{counted(usage.unpriced, 'call')} of unknown cost"
+    return unknown if usage.unpriced == usage.calls else f"${usage.cost_usd:.4f} and {unknown}"
 
 
 def _rows(result: EvalResult, judge: str) -> Iterator[VerdictRow]:

@@ -2,11 +2,9 @@
 
 from rich.table import Table
 
-from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.agreement.scores.pairing import Unit
 from rubricweb.engine.number_format import counted, share, text_of
 from rubricweb.management.terminal.actor import Actor, note
-from rubricweb.management.terminal.printed import facts, terminal
+from rubricweb.management.terminal.printed import facts, mean_words, passed_words, terminal
 from rubricweb.models import Run
 from rubricweb.selectors.runs import errors, results
 from rubricweb.selectors.runs import progress as run_progress
@@ -51,16 +49,14 @@ def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
     if ended.half:
         table.add_row("half", f"{ended.half} cases")
     table.add_row("items", f"{progress.graded} of {progress.items} graded")
-    table.add_row("mean score", _with_interval(result.mean, result.unit))
+    table.add_row("mean score", mean_words(result.mean, result.unit))
     if result.errored:
         table.add_row("fully judged", f"{result.fully_judged} of {result.graded} items")
     for one in result.groups:
-        table.add_row(f"  {one.name or 'no group'}", _with_interval(one.score, one.unit))
+        table.add_row(f"  {one.name or 'no group'}", mean_words(one.score, one.unit))
     table.add_row("coverage", share(result.coverage))
-    passing = result.passed
-    if passing.value is not None:
-        of = counted(passing.n, result.unit)
-        table.add_row("passed", f"{text_of(passing, percent=True)} of {of}, by the rubric's rule")
+    if result.passed.value is not None:
+        table.add_row("passed", passed_words(result.passed, result.unit))
     table.add_row("verdicts", WITHHELD if progress.withheld else str(progress.verdicts))
     votes = run_votes.run_votes(ended, viewer=actor.user)
     if votes is not None:
@@ -98,11 +94,6 @@ def _about_votes(votes: run_votes.VoteAgreement) -> str:
     if votes.flips.value is not None:
         said.append(f"{text_of(votes.flips, percent=True)} of repeats differ")
     return "; ".join(said)
-
-
-def _with_interval(mean: Figure, unit: Unit) -> str:
-    about = "95 % interval, " if mean.low is not None else ""
-    return text_of(mean) if mean.value is None else f"{text_of(mean)} ({about}{counted(mean.n, unit)})"
 
 
 def _table() -> Table:

@@ -7,7 +7,6 @@ from django.utils import timezone
 from rubricweb import access, tasks
 from rubricweb.engine.number_format import counted, text_of
 from rubricweb.engine.origin import origin_words
-from rubricweb.errors import Invalid
 from rubricweb.management.runs import watching
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.background import note_without_workers
@@ -200,9 +199,6 @@ def resume(options: argparse.Namespace) -> int:
 
 def retry(options: argparse.Namespace) -> int:
     """Asks again for verdicts that failed: all, of some kinds, of some items."""
-    unknown = [kind for kind in options.kind if kind not in ERROR_KINDS]
-    if unknown:
-        raise Invalid(f"{unknown[0]!r} is not a kind of error. Known: {', '.join(ERROR_KINDS)}.")
     actor, run = _mine(options)
     items = services.resume_run(
         run,

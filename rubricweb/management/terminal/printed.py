@@ -14,6 +14,9 @@ from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.agreement.scores.pairing import Unit
+from rubricweb.engine.number_format import counted, text_of
 from rubricweb.management.terminal.remarks import HARMLESS
 
 WIDTH = 140  # of tables that go into a file or a pipe
@@ -53,6 +56,17 @@ def print_file(chunks: Iterable[str | bytes]) -> None:
 def moment(at: datetime) -> str:
     """A time as people at this terminal read it: 2026-03-01 14:05."""
     return at.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def mean_words(mean: Figure, unit: Unit) -> str:
+    """A mean score: "0.72 [0.61, 0.83] (95 % interval, 40 items)"."""
+    about = "95 % interval, " if mean.low is not None else ""
+    return text_of(mean) if mean.value is None else f"{text_of(mean)} ({about}{counted(mean.n, unit)})"
+
+
+def passed_words(passed: Figure, unit: Unit) -> str:
+    """How many pass: "62% [47%, 75%] of 40 items, by the rubric's rule"."""
+    return f"{text_of(passed, percent=True)} of {counted(passed.n, unit)}, by the rubric's rule"
 
 
 class Terminal(Console):

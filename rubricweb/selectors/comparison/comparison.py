@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from rubricweb.engine.agreement import Figure, HumanCeiling, PairAgreement, leaning
 from rubricweb.engine.agreement.intervals import CONFIDENCE, widened
+from rubricweb.engine.number_format import counted
 from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.errors import Invalid
 from rubricweb.models import (
@@ -103,6 +104,18 @@ class Comparison:
     panel: PanelComparison | None
     tested: "UnitsOfTestHalf"
     look: Look | None = None
+
+    @property
+    def together(self) -> str:
+        """Which runs are read as one judge; "" where it is one run."""
+        if len(self.runs) == 1:
+            return ""
+        started = f"{self.run} was started together with {counted(len(self.runs) - 1, 'other run')}"
+        systems = ", ".join(run.system for run in self.runs)
+        return (
+            f"{started}. All figures count them as one judge, over the answers of {systems}; only the expected "
+            f"mean score is of {self.run} alone."
+        )
 
     @property
     def confidence(self) -> float:

@@ -47,6 +47,7 @@ def compare_item_scores(
             [score.mean for score in truth.values()],
             [judge[pk] for pk in truth],
             [evidence.cases.get(pk, pk) for pk in truth],
+            limits=(0.0, 1.0) if run.normalize else None,
             resamples=evidence.resamples,
             seed=evidence.seed,
         ),

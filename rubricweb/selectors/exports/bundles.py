@@ -7,7 +7,7 @@ from typing import Any
 from rubricweb.engine.agreement import Figure
 from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement, BundledNote
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
-from rubricweb.engine.formats.label_provenance import UsedDecision
+from rubricweb.engine.formats.label_provenance import NOT_COUNTED, UsedDecision
 from rubricweb.engine.formats.result_files import GroundTruthItem
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import (
@@ -33,7 +33,7 @@ from rubricweb.selectors.exports.exports import (
     who_said,
 )
 from rubricweb.selectors.exports.ground_truth import SettledLabels, ground_truth_items
-from rubricweb.selectors.exports.label_lineage import NOT_COUNTED, CountedLabels
+from rubricweb.selectors.exports.label_lineage import CountedLabels
 
 
 def dataset_file(
@@ -166,6 +166,7 @@ def bundled_adjudications(
             recorded_at=row.decided_at.isoformat(),
             rubric_version=row.criterion.version.number,
             counts_by=NOT_COUNTED if lineage is None else lineage.counts_by,
+            cause=row.cause,
         )
 
 

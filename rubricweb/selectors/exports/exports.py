@@ -13,6 +13,7 @@ from rubricweb.engine.number_format import counted
 from rubricweb.engine.scoring.outcomes import outcome_of, value_of
 from rubricweb.errors import Invalid, Withheld
 from rubricweb.models import (
+    Adjudication,
     Criterion,
     Dataset,
     Item,
@@ -161,11 +162,8 @@ def final_said(row: Judgement) -> dict[str, Any]:
     return {} if said is None else {"final_verdict": said.verdict, "final_reason": said.reason}
 
 
-def criterion_names(
-    dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None = None
-) -> tuple[str, ...]:
-    """The names of every criterion an export may speak of: of the queues, the run, the items' own rubrics."""
-    versions = [queue.rubric_version_id for queue in queues] + ([run.rubric_version_id] if run else [])
+def criterion_names(dataset: Dataset, versions: Sequence[int | None]) -> tuple[str, ...]:
+    """The names of every criterion an export may speak of: of these versions, and the items' own rubrics."""
     shared = list(dict.fromkeys(version_id for version_id in versions if version_id))
     own = Item.objects.filter(dataset=dataset, rubric_version__isnull=False).values("rubric_version")
     rows = Criterion.objects.filter(Q(version__in=shared) | Q(version__in=own)).order_by(
@@ -261,6 +259,20 @@ def labelled_queues(dataset: Dataset | None) -> QuerySet[ReviewQueue]:
     return ReviewQueue.objects.filter(Exists(submitted), dataset=dataset).order_by("-created_at", "-pk")
 
 
+def only_decided(dataset: Dataset) -> bool:
+    """Whether something is decided on the dataset while nobody's labels of it are left."""
+    return (
+        Adjudication.objects.filter(item__dataset=dataset).exists() and not labelled_queues(dataset).exists()
+    )
+
+
+def decided_version(dataset: Dataset) -> RubricVersion | None:
+    """The newest version something is decided by; None where only by rubrics that items brought."""
+    decided = Adjudication.objects.filter(item__dataset=dataset).values("criterion__version")
+    versions = RubricVersion.objects.filter(rubric__isnull=False, pk__in=decided).order_by("-pk")
+    return versions.prefetch_related("criteria").first()
+
+
 def runs(dataset: Dataset | None) -> QuerySet[Run]:
     """Runs over the dataset that are no longer under way, newest first."""
     return Run.objects.filter(dataset=dataset).exclude(state=RunState.RUNNING).order_by("-created_at", "-pk")
@@ -271,7 +283,7 @@ def unavailable(dataset: Dataset | None, *, what: str) -> Unavailable | None:
     if dataset is None:
         step = "Import a dataset, grade it or have people review it; the results leave from here."
         return Unavailable("no_dataset", "There is no dataset to export from.", step, page="datasets")
-    if labelled_queues(dataset).exists():
+    if labelled_queues(dataset).exists() or (what == "ground_truth" and only_decided(dataset)):
         return None
     if what == "ground_truth":
         why = f"Nobody has submitted labels of {dataset} yet, so there is no ground truth to export."

@@ -37,18 +37,23 @@ class SettledLabels:
 
 
 def settled_labels(
-    queues: Sequence[ReviewQueue], *, version: int | None = None, withheld: Collection[int] = ()
+    queues: Sequence[ReviewQueue],
+    *,
+    version: int | None = None,
+    withheld: Collection[int] = (),
+    datasets: Collection[int] = (),
 ) -> SettledLabels:
     """The ground truth of the queues, read by this version or the newest of theirs; none of items `withheld`,
-    by id.
+    by id. What was decided on `datasets` without any queue counts as well.
     """
     version = newest_version(queues) if version is None else version
     truths = {
         unit: truth
-        for unit, truth in ground_truth(queues, version=version).items()
+        for unit, truth in ground_truth(queues, version=version, datasets=datasets).items()
         if unit[0] not in withheld
     }
-    origins = {unit: one for unit, one in provenances(queues, version=version).items() if unit in truths}
+    known = provenances(queues, version=version, datasets=datasets)
+    origins = {unit: one for unit, one in known.items() if unit in truths}
     asked = set(Criterion.objects.filter(version_id=version).values_list("pk", flat=True))
     found = label_lineages(
         {(given_to, unit[1]) for unit, one in origins.items() for given_to in one.given_to}
@@ -146,4 +151,5 @@ def _why(settled: SettledLabels, unit: Unit) -> str | None:
         return f"adjudicated: {reason}" if reason else "adjudicated"
     if truth.rule == "settled":
         return "settled by a file"
-    return f"{truth.rule} of {truth.labels}"
+    people = sum(not one.is_judge for one in settled.origins[unit].labels)
+    return f"{truth.rule} of {truth.labels or people}"

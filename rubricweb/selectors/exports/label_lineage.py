@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from rubricweb.engine.formats.label_provenance import SAME_WORDS, UsedDecision
+from rubricweb.engine.formats.label_provenance import NOT_COUNTED, SAME_WORDS, UsedDecision
 from rubricweb.models import (
     Criterion,
     Judgement,
@@ -17,8 +17,6 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.labels.people import decisions, people_labels
 from rubricweb.selectors.rubrics.wordings import Wording, decisions_between, wordings
-
-NOT_COUNTED = "not counted"
 
 GivenAndRead = tuple[int, int]
 """(the criterion a label was given to, the criterion it counts for), by id."""

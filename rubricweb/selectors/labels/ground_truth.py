@@ -1,7 +1,7 @@
 """What people said about every unit, what stands there, and what a run said."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import Q, QuerySet
@@ -9,8 +9,8 @@ from django.db.models import Q, QuerySet
 from rubricweb.engine.formats.result_files import GROUND_TRUTH_RATER
 from rubricweb.engine.ground_truth import majority, vote_rule
 from rubricweb.models import Judgement, Rater, RaterKind, Review, ReviewQueue, ReviewState, Run
+from rubricweb.selectors.labels.people import AppliedAdjudication, decided_alone, decisions, people_labels
 from rubricweb.selectors.labels.people import Unit as Unit
-from rubricweb.selectors.labels.people import decisions, people_labels
 
 Labels = dict[Unit, dict[int, str]]
 """Unit → rater id → the label they gave: a verdict, or an option's own label."""
@@ -98,26 +98,35 @@ def ground_truth(
     *,
     runs: Iterable[Run] = (),
     version: int | None = None,
+    datasets: Collection[int] = (),
 ) -> dict[Unit, Truth]:
-    """What stands for every labelled unit: an adjudication, else the majority of final labels.
+    """What stands for every labelled unit: an adjudication, else the majority of final labels; and for those
+    decided on the datasets of the queues, or on further `datasets`, of whose labels none is left.
 
     `labelled` are the labels to count instead: the initial ones where a judge is held against people, so that
     nobody is compared with a judge whose verdict they had already seen, read by the same `runs` or `version`.
+    There what is decided without labels is left out.
     """
-    labelled = labels(queues, final=True, runs=runs, version=version) if labelled is None else labelled
-    decided = decisions(queues, runs=runs, version=version)
-    by_file = _settled(labelled)
+    decided = decisions(queues, runs=runs, version=version, datasets=datasets)
+    alone: Mapping[Unit, AppliedAdjudication] = {}
+    if labelled is None:
+        labelled = labels(queues, final=True, runs=runs, version=version)
+        read_by = [version, *(queue.rubric_version_id for queue in queues)]
+        alone = decided_alone(decided, labelled, versions=[pk for pk in read_by if pk is not None])
     truths = {}
+    by_file = _settled(labelled)
     for unit, by_rater in labelled.items():
-        decision = decided.get(unit)
-        if decision is not None:
-            rule = "adjudicated" if decision.cause else "unanimous"
-            truths[unit] = Truth(decision.verdict, rule, len(by_rater))
+        if unit in decided:
+            truths[unit] = _decided(decided[unit], len(by_rater))
         else:
             said = list(by_rater.values())
             rule = vote_rule(said, settled=by_file.issuperset(by_rater))
             truths[unit] = Truth(majority(said), rule, len(said))
-    return truths
+    return truths | {unit: _decided(decision, 0) for unit, decision in alone.items()}
+
+
+def _decided(decision: AppliedAdjudication, labels: int) -> Truth:
+    return Truth(decision.verdict, "adjudicated" if decision.cause else "unanimous", labels)
 
 
 @dataclass(frozen=True)

@@ -230,17 +230,19 @@ def decisions(
     runs: Iterable[Run] = (),
     version: int | None = None,
     items: Collection[int] | None = None,
+    datasets: Collection[int] = (),
 ) -> dict[Unit, AppliedAdjudication]:
-    """Unit → what was decided on items of these queues' datasets, or on these `items`, read as `readings`
-    says.
+    """Unit → what was decided on items of these queues' datasets and of `datasets`, by id, or on these
+    `items`, read as `readings` says.
 
     Two queries.
 
     Of several decisions that on the criterion itself stands, else the newest.
     """
     read = readings(queues, runs=runs, version=version)
+    everywhere = {*datasets, *(queue.dataset_id for queue in queues)}
     rows = Adjudication.objects.filter(
-        Q(item__dataset__in={queue.dataset_id for queue in queues}) if items is None else Q(item__in=items)
+        Q(item__dataset__in=everywhere) if items is None else Q(item__in=items)
     )
     found: dict[Unit, AppliedAdjudication] = {}
     columns = ("item_id", "item__dataset_id", "pk", "verdict", "cause", "reason", "criterion_id")
@@ -252,6 +254,35 @@ def decisions(
         if earlier is None or given_to == counts_for or earlier.given_to != counts_for:
             found[item_id, counts_for] = AppliedAdjudication(pk, verdict_here, cause, reason, given_to)
     return found
+
+
+def decided_alone(
+    decided: Mapping[Unit, AppliedAdjudication], labelled: Collection[Unit], *, versions: Collection[int]
+) -> dict[Unit, AppliedAdjudication]:
+    """Those of criteria of these rubric versions, or of items' own rubrics, on units that nobody's label is
+    left of: queues are deleted, what was decided in them stays. `labelled` are units known to have some.
+    Three queries at most.
+    """
+    left = {unit: one for unit, one in decided.items() if unit not in labelled}
+    asked = Q(version__in=versions) | Q(version__rubric=None)
+    criteria = (
+        Criterion.objects.filter(asked, pk__in={criterion_id for _, criterion_id in left}) if left else []
+    )
+    known = {criterion.pk for criterion in criteria}
+    left = {unit: one for unit, one in left.items() if unit[1] in known}
+    if not left:
+        return {}
+    given_to = Criterion.objects.filter(pk__in={one.given_to for one in left.values()})
+    meanings = dict(given_to.values_list("pk", "meaning_id"))
+    said = Judgement.objects.in_reviews(item__in={item_id for item_id, _ in left})
+    rows = said.filter(verdict__isnull=False).order_by()
+    units = set(rows.values_list("item_id", "criterion_id"))
+    by_meaning = set(rows.exclude(criterion__meaning=None).values_list("item_id", "criterion__meaning"))
+    return {
+        (item_id, criterion_id): one
+        for (item_id, criterion_id), one in left.items()
+        if (item_id, one.given_to) not in units and (item_id, meanings[one.given_to]) not in by_meaning
+    }
 
 
 def decided_rows(decided: Mapping[Unit, AppliedAdjudication]) -> dict[Unit, Adjudication]:

@@ -1,7 +1,7 @@
 """Where ground truth comes from: by which rule a label stands, from which labels, by whom and when."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -51,8 +51,10 @@ def provenances(
     items: Iterable[int] | None = None,
     runs: Sequence[Run] = (),
     version: int | None = None,
+    datasets: Collection[int] = (),
 ) -> dict[Unit, Provenance]:
-    """The provenance of every labelled unit of these queues, or of those on some items of theirs.
+    """The provenance of every labelled unit of these queues, and every decided one of their datasets and of
+    further `datasets`; or of those on some items.
 
     An adjudication carries the labels it was decided from; else they are people's final labels. Six queries.
     """
@@ -65,15 +67,11 @@ def provenances(
         said[one.unit].append(SaidLabel(one.rater, False, one.final, one.origin))
         given_to[one.unit].append(one.given_to)
         last[one.unit] = max(one.at, last.get(one.unit, one.at))
-    decided = decided_rows(decisions(queues, runs=runs, version=version, items=items))
-    found = {}
-    for unit, labels in said.items():
-        decision = decided.get(unit)
-        found[unit] = (
-            _by_vote(labels, given_to[unit], last[unit])
-            if decision is None
-            else _by_decision(decision, tuple(labels))
-        )
+    applied = decisions(queues, runs=runs, version=version, items=items, datasets=datasets)
+    found = {unit: _by_vote(labels, given_to[unit], last[unit]) for unit, labels in said.items()}
+    # Also where no label is left of those it was decided from.
+    for unit, decision in decided_rows(applied).items():
+        found[unit] = _by_decision(decision, tuple(said.get(unit, ())))
     return found
 
 
@@ -102,13 +100,15 @@ def _by_decision(decision: Adjudication, labels: tuple[SaidLabel, ...]) -> Prove
 
 
 def item_provenance(item: Item, *, viewer: User) -> list[tuple[Criterion, Provenance]]:
-    """Every labelled criterion of an item in rubric order; Withheld while the viewer reviews it blind."""
+    """Every labelled or decided criterion of an item in rubric order; Withheld while the viewer reviews it
+    blind.
+    """
     require_visible(viewer, item)
     return items_provenance([item]).get(item.pk, [])
 
 
 def items_provenance(items: Sequence[Item]) -> dict[int, list[tuple[Criterion, Provenance]]]:
-    """The same of several items, by their ids, to somebody who may see it; unlabelled ones are left out.
+    """The same of several items, by their ids, to somebody who may see it; those without are left out.
 
     Items labelled in the same queues are looked up together.
     """

@@ -1,7 +1,7 @@
 """Gold items of a queue, whose labels are known, and what its raters make of them."""
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -71,18 +71,26 @@ def may_be_gold(queue: ReviewQueue) -> list[int]:
     for item_id, criterion_id in known_labels(queue, only_gold=False):
         known[item_id].add(criterion_id)
     versions = dict(Item.objects.filter(pk__in=list(known)).values_list("pk", "rubric_version_id"))
-    asked: dict[int | None, set[int]] = {}
+    asked = _asked(queue, set(versions.values()))
     found = []
     rows = QueueItem.objects.filter(queue=queue, withdrawn=False).order_by("position")
     for item_id in rows.values_list("item_id", flat=True):
         if item_id not in known:
             continue
-        own = versions[item_id]
-        if own not in asked:
-            criteria = queue.criteria_asked(own).exclude(kind="check")
-            asked[own] = set(criteria.values_list("pk", flat=True))
-        if asked[own] and asked[own] <= known[item_id]:
+        wanted = asked[versions[item_id]]
+        if wanted and wanted <= known[item_id]:
             found.append(item_id)
+    return found
+
+
+def _asked(queue: ReviewQueue, own: set[int | None]) -> dict[int | None, set[int]]:
+    """Rubric version of an item, None for that of the queue → the criteria people are asked about."""
+    found: dict[int | None, set[int]] = defaultdict(set)
+    brought = Criterion.objects.filter(version__in=own - {None}).exclude(kind="check")
+    for version_id, criterion_id in brought.values_list("version_id", "pk"):
+        found[version_id].add(criterion_id)
+    if None in own:
+        found[None].update(queue.criteria_asked().exclude(kind="check").values_list("pk", flat=True))
     return found
 
 
@@ -100,7 +108,8 @@ class CalibrationStage(Enum):
 
 @dataclass(frozen=True)
 class CalibrationRound:
-    """The calibration round of one rater: `in_reviews` of `size` gold items, `handed` with drafts among them.
+    """The calibration round of one rater: `submitted` of `size` gold items, and `handed` of them at all, with
+    drafts and the `skipped` ones.
 
     `calibration` is there once a round was counted.
     """
@@ -109,6 +118,7 @@ class CalibrationRound:
     size: int = 0
     handed: int = 0
     submitted: int = 0
+    skipped: int = 0
     calibration: Calibration | None = None
 
     @property
@@ -117,26 +127,55 @@ class CalibrationRound:
 
 
 def round_of(queue: ReviewQueue, rater: Rater) -> CalibrationRound:
-    """Where this rater is with the queue's calibration; nowhere when it has none, or no gold items for it.
+    """Where this rater is with the queue's calibration: see `rounds_of`."""
+    return rounds_of(queue, [rater])[rater.pk]
+
+
+def rounds_of(queue: ReviewQueue, raters: Collection[Rater]) -> dict[int, CalibrationRound]:
+    """Rater id → where they are with the queue's calibration; nowhere when it has none, or no gold items for
+    them. Three queries at most.
 
     A row that counts no labels is a round begun again: the gold items submitted before it are used up.
     """
     if not queue.calibration_items:
-        return CalibrationRound(CalibrationStage.NONE)
-    row = Calibration.objects.filter(queue=queue, rater=rater).select_related("passed_by").first()
-    if row is not None and (row.passed or row.total):
-        stage = CalibrationStage.PASSED if row.passed else CalibrationStage.FAILED
-        return CalibrationRound(stage, calibration=row)
+        return {rater.pk: CalibrationRound(CalibrationStage.NONE) for rater in raters}
+    stored = Calibration.objects.filter(queue=queue, rater__in=raters).select_related("passed_by")
+    rows = {row.rater_id: row for row in stored}
+    found = {
+        pk: CalibrationRound(
+            CalibrationStage.PASSED if row.passed else CalibrationStage.FAILED, calibration=row
+        )
+        for pk, row in rows.items()
+        if row.passed or row.total
+    }
+    calibrating = [rater.pk for rater in raters if rater.pk not in found]
+    if not calibrating:
+        return found
     gold = QueueItem.objects.filter(queue=queue, gold=True).count()
-    submitted = _gold_reviews(queue, rater).filter(state=ReviewState.SUBMITTED)
-    drafts = _gold_reviews(queue, rater).filter(state=ReviewState.DRAFT).count()
-    used_up = 0 if row is None else submitted.filter(submitted_at__lte=row.decided_at).count()
-    size = min(queue.calibration_items, gold - used_up)
+    reviews: dict[int, list[tuple[str, datetime | None]]] = defaultdict(list)
+    theirs = _gold_reviews(queue).filter(rater__in=calibrating).order_by()
+    for rater_id, state, submitted_at in theirs.values_list("rater_id", "state", "submitted_at"):
+        reviews[rater_id].append((state, submitted_at))
+    return found | {pk: _open_round(queue, gold, rows.get(pk), reviews[pk]) for pk in calibrating}
+
+
+def _open_round(
+    queue: ReviewQueue, gold: int, row: Calibration | None, reviews: Sequence[tuple[str, datetime | None]]
+) -> CalibrationRound:
+    """The round of a rater with these reviews of the queue's gold items, that is not counted yet."""
+    states = Counter(
+        state for state, at in reviews if row is None or at is None or at > row.decided_at
+    )  # the others are used up
+    size = min(queue.calibration_items, gold - (len(reviews) - states.total()))
     if size <= 0:
         return CalibrationRound(CalibrationStage.NONE, calibration=row)
-    done = submitted.count() - used_up
     return CalibrationRound(
-        CalibrationStage.OPEN, size=size, handed=done + drafts, submitted=done, calibration=row
+        CalibrationStage.OPEN,
+        size=size,
+        handed=states.total(),
+        submitted=states[ReviewState.SUBMITTED],
+        skipped=states[ReviewState.SKIPPED],
+        calibration=row,
     )
 
 
@@ -263,15 +302,17 @@ def gold_overview(queue: ReviewQueue, viewer: User) -> GoldOverview:
     items = list(shown.order_by("queue_items__position")[:KNOWN_SHOWN])
     name_systems(items, viewer=viewer, team=queue.team)
     accuracy, hidden = gold_accuracy(queue, viewer), hidden_gold(queue, viewer)
+    raters = list(queue.raters.order_by("name"))
+    rounds = rounds_of(queue, raters)
     rows = [
         RaterCalibration(
             rater=rater,
-            round=round_of(queue, rater),
+            round=rounds[rater.pk],
             accuracy=accuracy.get(rater.pk, GoldAccuracy(0, 0)),
             withheld=bool(hidden),
             is_me=rater.user_id == viewer.pk,
         )
-        for rater in queue.raters.order_by("name")
+        for rater in raters
     ]
     return GoldOverview(
         gold=count,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
+from rubricweb.engine.number_format import counted
 from rubricweb.models import (
     Criterion,
     Dataset,
@@ -19,7 +20,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.reviews.informative import REASONS, ReasonCount
-from rubricweb.selectors.reviews.queue_sources import Source, chosen, in_words
+from rubricweb.selectors.reviews.queue_sources import Source, chosen, in_words, refused
 from rubricweb.selectors.reviews.review_pace import team_pace
 from rubricweb.selectors.rubrics.chosen_criteria import chosen_criteria
 
@@ -57,10 +58,12 @@ def queue_plan(
     """What these choices come to; `criteria` are ids or names, none is all; none of `systems` is all, and so
     is no `half`.
 
-    Raises what `chosen_criteria` and `queue_sources.chosen` raise.
+    Raises what opening such a queue would raise: see `chosen_criteria`, `queue_sources.chosen` and
+    `require_rubrics`.
     """
     limit = chosen_criteria(rubric_version, criteria)
     found = chosen(dataset, source, viewer=viewer, criteria=limit, systems=systems, half=half)
+    require_rubrics(dataset, rubric_version, found.item_ids, limited=bool(limit))
     reviews = len(found.item_ids) * raters_per_item
     asked = _asked(dataset, rubric_version, limit)
     pace = team_pace(dataset.team, rubric_version, criteria=len(limit))
@@ -73,6 +76,31 @@ def queue_plan(
         reasons=tuple(ReasonCount(name, REASONS[name], counts[name]) for name in counts),
         source=tuple(in_words(found.source)),
     )
+
+
+def require_rubrics(
+    dataset: Dataset, rubric_version: RubricVersion | None, item_ids: Sequence[int], *, limited: bool = False
+) -> None:
+    """Refuses items that would be reviewed by no rubric at all; in a queue `limited` to some criteria those
+    with a rubric of their own, of which nothing would be asked.
+    """
+    if limited:
+        own = Item.objects.filter(dataset=dataset, rubric_version__isnull=False)
+        of_their_own = len(set(own.values_list("pk", flat=True)) & set(item_ids))
+        if of_their_own:
+            raise refused(
+                "criteria",
+                f"{counted(of_their_own, 'item')} of {dataset} brought a rubric along, whose criteria cannot "
+                "be chosen: ask about all criteria, or choose items without a rubric of their own.",
+            )
+    if rubric_version is not None:
+        return
+    bare = Item.objects.filter(dataset=dataset, rubric_version=None).values_list("pk", flat=True)
+    missing = len(set(bare) & set(item_ids))
+    if missing:
+        bring = "brings no rubric of its own" if missing == 1 else "bring no rubric of their own"
+        why = f"{counted(missing, 'item')} of {dataset} {bring}; choose a rubric version."
+        raise refused("rubric_version", why)
 
 
 def _asked(dataset: Dataset, version: RubricVersion | None, limit: Sequence[Criterion]) -> int | None:

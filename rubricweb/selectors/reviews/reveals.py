@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from django.db.models import F, Q
 
-from rubricweb.engine.ground_truth import majority
 from rubricweb.errors import Withheld
 from rubricweb.models import (
     Blind,
@@ -23,7 +22,10 @@ from rubricweb.models import (
     in_reviews,
 )
 from rubricweb.selectors.blinding import hidden_items, require_visible
+from rubricweb.selectors.labels.adjudications import labelling_queues
+from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.selectors.labels.people import decisions
+from rubricweb.selectors.labels.provenance import provenances
 from rubricweb.selectors.reviews.reviews import Measured, Quote, RaterAnswer, questions, quotes
 
 
@@ -126,33 +128,31 @@ def _others_spoke(review: Review) -> bool:
 def reveal(review: Review) -> list[Revealed]:
     """Everybody's verdicts beside the rater's own; Withheld until submitted and not hidden elsewhere.
 
-    `decided` is what stands: an adjudication, else the majority of final labels in the queue.
+    `decided` is what stands: an adjudication, else the majority of final labels, of all queues that label the
+    item.
     """
     require_revealed(review)
+    queues = people_first(labelling_queues([review.item])[review.item_id])
+    version = review.item.rubric_version_id or review.queue.rubric_version_id
+    stands = provenances(queues, items=[review.item_id], version=version)
     mine = {
         row.criterion_id: row for row in Judgement.objects.filter(review=review).select_related("revision")
     }
     answers = _answers(review.item, review.queue, review.queue.run)
-    decided_on = decisions([review.queue], items=[review.item_id])
-    adjudicated = {unit[1]: decision.verdict for unit, decision in decided_on.items()}
+    decided_on = decisions(queues, items=[review.item_id], version=version)
+    adjudicated = {criterion_id for _, criterion_id in decided_on}
     rows = []
     for question in questions(review):
         pk = question.criterion.pk
         said = answers.get(pk, [])
-        people = [
-            answer.changed_to or answer.verdict
-            for rater, answer in said
-            if rater is not None and answer.verdict
-        ]
-        own = mine.get(pk)
-        decided = adjudicated.get(pk) or majority(people)
+        own, truth = mine.get(pk), stands.get((review.item_id, pk))
         rows.append(
             Revealed(
                 criterion=question.criterion,
                 mine=question.verdict,
                 my_reason=question.reason,
                 others=tuple(answer for rater, answer in said if rater != review.rater_id),
-                decided=decided,
+                decided=truth.verdict if truth else None,
                 by_adjudication=pk in adjudicated,
                 measured=question.measured,
                 revision=getattr(own, "revision", None),

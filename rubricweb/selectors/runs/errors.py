@@ -6,12 +6,15 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Max, Value
 
+from rubricweb.engine.errors import Fault
+from rubricweb.errors import Invalid
 from rubricweb.judges.base import ERROR_KINDS as JUDGE_ERROR_KINDS
 from rubricweb.models import Judgement, Run, RunItem, User
 from rubricweb.selectors.blinding import is_withheld
 from rubricweb.selectors.withheld_runs import is_withheld_run
 
 # Every kind of error a verdict can end in, and what it means to a person: those of judges, panels and checks.
+# A check that was installed may have kinds of its own.
 ERROR_KINDS: Mapping[str, str] = {
     **JUDGE_ERROR_KINDS,
     "no_quorum": "Too few votes of the panel came for a verdict.",
@@ -24,6 +27,24 @@ ERROR_KINDS: Mapping[str, str] = {
     "bad_params": "The check cannot read its parameters.",
     "bad_value": "The check returned no finite number.",
 }
+
+
+def require_error_kinds(run: Run, kinds: Sequence[str]) -> None:
+    """Refuses kinds of error that nobody knows: neither in ERROR_KINDS, nor one that a check of this run has
+    of its own. Raises Invalid.
+    """
+    if ERROR_KINDS.keys() >= set(kinds):
+        return
+    failed = Judgement.objects.filter(run=run, error_kind__isnull=False).exclude(error_kind__in=ERROR_KINDS)
+    own = failed.order_by("error_kind").values_list("error_kind", flat=True).distinct()
+    known = [*ERROR_KINDS, *map(str, own)]
+    faults = [
+        Fault(f"error_kinds[{place}]", repr(kind[:60]), ", ".join(known))
+        for place, kind in enumerate(kinds)
+        if kind not in known
+    ]
+    if faults:
+        raise Invalid(f"{faults[0].found} is not a kind of error. Known: {faults[0].allowed}.", faults[:200])
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,13 @@ from rubricweb.models import (
 from rubricweb.selectors.runs.graders import PER_ITEM
 from rubricweb.selectors.shared import workers
 from rubricweb.selectors.shared.workers import SILENT_AFTER
-from rubricweb.selectors.spending.spending import holding, lost_calls, lost_usd, visible_month_spending
+from rubricweb.selectors.spending.spending import (
+    holding,
+    lost_calls,
+    lost_usd,
+    refused_by,
+    visible_month_spending,
+)
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
 
 # Speed is measured over this time, over at most so many of the newest calls of all runs.
@@ -51,7 +57,8 @@ WAITING: Mapping[str, str] = {
     "throttled": "The endpoint asked for patience.",
     "batch": "The provider has its questions as a batch, and answers within a day.",
     "budget": "The budget is used up.",
-    "paused": "Somebody paused it.",
+    "month_budget": "The team's budget for the month is used up.",
+    "paused": "Somebody has to resume it.",
 }
 """Everything a run that has not ended may be waiting for, in words."""
 
@@ -74,8 +81,9 @@ class Progress:
     `verdicts` and `errors` are those of `graded` items, `errored` items among them have at least one error,
     `working` items are held by a worker right now. `calls` were asked, `cached` answered from earlier
     answers, `attempts` are requests sent. `cost_usd` is what is known to be spent, None when that is
-    nothing though calls were answered; `unpriced` calls, of unknown cost, are not in it, nor are
-    `lost_calls`, which were cut off and cost at most `lost_at_most_usd`. `held_usd` is set aside for calls
+    nothing though calls were answered; `unpriced` calls, of unknown cost, are in it with what was set aside
+    for them, where a cap held, and else not. Not in it are `lost_calls`, which were cut off and cost at most
+    `lost_at_most_usd`. `held_usd` is set aside for calls
     in flight and for what a provider has as a batch, and is not spent yet. `month_usd` is what all runs of
     the team cost in this calendar month (UTC), None without a cap on it. `waiting` is a key of WAITING, ""
     while it goes on. `stop_reason` is why it stopped early, "" when it did not.
@@ -388,9 +396,7 @@ def _seconds_left(items: ItemCounts, now: datetime) -> float | None:
 def _waiting(run: Run, now: datetime, *, held: bool, quiet_since: datetime, answered_at: datetime) -> str:
     """What the run waits for, a key of WAITING; "" when it goes on or has ended."""
     if run.state == RunState.PAUSED:
-        # A person who pauses gives no reason; a cap that is reached says which.
-        capped = run.budget_usd is not None or run.team.monthly_budget_usd is not None
-        return "budget" if run.stop_reason and capped else "paused"
+        return refused_by(run.stop_reason) or "paused"
     if run.state != RunState.RUNNING:
         return ""
     silent = now - quiet_since > SILENT_AFTER

@@ -20,8 +20,9 @@ MOST_RUNS = 20
 
 @dataclass(frozen=True)
 class RunCost:
-    """What one run cost within the month; `unpriced` calls cost an unknown amount on top, and `lost_calls` at
-    most `lost_at_most_usd`. `run` None is all those that were deleted since.
+    """What one run cost within the month; `unpriced` calls, of unknown cost, are in it with what was set
+    aside for them, where a cap held, and `lost_calls` cost at most `lost_at_most_usd` on top. `run` None is
+    all those that were deleted since.
 
     While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
     """

@@ -11,6 +11,10 @@ from rubricweb.models import Run, RunTally, Team, User
 from rubricweb.selectors.shared.workers import BATCH, BATCH_HELD_FOR
 from rubricweb.selectors.withheld_runs import withheld_runs
 
+# What a run says that a cap has stopped: how the sentence begins, and which cap it names.
+REFUSED = "The next call"
+RUN_CAP, MONTH_CAP = "the run's budget", "the team's budget"
+
 
 @dataclass(frozen=True, slots=True)
 class Spending:
@@ -19,7 +23,7 @@ class Spending:
     `spent_usd` is what calls are known to have cost, `held_usd` what living workers set aside for calls in
     flight. `lost_calls` were cut off or never answered: nobody knows whether they were paid for; together
     they cost at most `lost_at_most_usd`, which counts against the cap. `unpriced` counts the calls whose
-    cost is unknown: with any, more was spent than is said.
+    cost is unknown: where a cap held they are in `spent_usd` with what was set aside for them, else not.
     """
 
     cap_usd: float | None
@@ -45,6 +49,15 @@ class Spending:
         or with one of 0.
         """
         return (self.spent_usd + self.lost_at_most_usd) / self.cap_usd if self.cap_usd else None
+
+
+def refused_by(stop_reason: str) -> str:
+    """Which cap stopped a run for this reason: "budget" is its own, "month_budget" that of its team's month;
+    "" where none did.
+    """
+    if not stop_reason.startswith(REFUSED):
+        return ""
+    return "month_budget" if MONTH_CAP in stop_reason else "budget"
 
 
 def month_of(now: datetime) -> date:

@@ -5,14 +5,26 @@ from dataclasses import dataclass
 from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, When
 
 from rubricweb.errors import NotFound
-from rubricweb.models import Notice, Team, User
+from rubricweb.models import Notice, QueueState, ReviewQueue, Team, User
 from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.shared.pages import Page, keyset_page
 from rubricweb.selectors.teams import addresses
 
 
 def visible_notices(user: User, team: Team) -> QuerySet[Notice]:
-    """The person's notices in this team; those about removed comments are gone."""
+    """The person's notices in this team; those about removed comments are gone, and those of queues that ask
+    them nothing any more.
+    """
+    return _readable(user, team).filter(asks_still(user))
+
+
+def asks_still(user: User | OuterRef) -> Q:
+    """The condition on notices that one about a queue is of one not closed in which this person rates."""
+    asking = ReviewQueue.objects.filter(pk=OuterRef("queue"), raters__user=user)
+    return Q(queue=None) | Q(Exists(asking.exclude(state=QueueState.CLOSED)))
+
+
+def _readable(user: User, team: Team) -> QuerySet[Notice]:
     hidden = hidden_items(user, team, item=OuterRef("comment__item_id"))
     return (
         Notice.objects.filter(user=user, team=team, comment__removed_at=None)
@@ -35,7 +47,7 @@ def notices(
 
 def unread_count(team: Team, user: User) -> int:
     """The number in the bell of every page: where no comment is unread, what is hidden is not asked."""
-    unread = Notice.objects.filter(user=user, team=team, read_at=None)
+    unread = Notice.objects.filter(asks_still(user), user=user, team=team, read_at=None)
     counts = unread.aggregate(all=Count("pk"), of_comments=Count("comment"))
     if not counts["of_comments"]:
         return int(counts["all"])
@@ -43,8 +55,8 @@ def unread_count(team: Team, user: User) -> int:
 
 
 def notice_for(team: Team, notice_id: int, user: User) -> Notice:
-    """The access check of a notice: only the person it is for comes in."""
-    notice = visible_notices(user, team).filter(pk=notice_id).first() if 0 < notice_id < 2**63 else None
+    """The access check of a notice: only the person it is for comes in, from an older mail too."""
+    notice = _readable(user, team).filter(pk=notice_id).first() if 0 < notice_id < 2**63 else None
     if notice is None:
         raise NotFound("notice")
     return notice

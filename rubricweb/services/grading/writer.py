@@ -258,8 +258,8 @@ class Batch:
 
 
 def _spent_usd(reply: Reply) -> float:
-    """What the call is known to have cost, and for each answer of unknown cost what was set aside for the call,
-    so that a cap holds.
+    """What the call is known to have cost, and for each answer of unknown cost what was set aside for it, so
+    that a cap holds.
     """
     return (reply.cost_usd or 0.0) + _unpriced_answers(reply) * (key_of(reply).expected_usd or 0.0)
 

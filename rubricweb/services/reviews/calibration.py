@@ -169,7 +169,7 @@ def begin(queue: ReviewQueue, rater: Rater) -> CalibrationRound:
 
 def require_more(queue: ReviewQueue, found: CalibrationRound) -> None:
     """Refuses to say that all is done while the round waits for items the rater has skipped."""
-    if found.stage == CalibrationStage.OPEN and found.handed < found.size:
+    if found.stage == CalibrationStage.OPEN and (found.skipped or found.handed < found.size):
         raise Conflict(
             f"The first {found.size} items of {queue} are for calibration, and you have submitted "
             f"{found.submitted}. Take up the items you skipped, or ask {whom_to_ask(queue)} to let you go on."

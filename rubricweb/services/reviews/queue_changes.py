@@ -10,6 +10,7 @@ from django.utils import timezone
 from rubricweb.errors import Conflict
 from rubricweb.models import QueueItem, QueueState, Rater, ReviewQueue, User
 from rubricweb.selectors.reviews import queue_sources
+from rubricweb.selectors.reviews.queue_plans import require_rubrics
 from rubricweb.selectors.reviews.queue_sources import ALL, Source
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.services import dataset_versions
@@ -21,7 +22,6 @@ from rubricweb.services.reviews.queues import (
     require_enough,
     require_hold,
     require_listed_answers,
-    require_rubrics,
     unused_name,
 )
 from rubricweb.services.reviews.raters import rater_for

@@ -8,7 +8,6 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Forbidden, NotFound
 from rubricweb.models import (
     Blind,
@@ -36,6 +35,7 @@ from rubricweb.models import (
 from rubricweb.selectors.datasets.systems import versions_of_items
 from rubricweb.selectors.reviews import queue_sources
 from rubricweb.selectors.reviews.calibration import CalibrationStage
+from rubricweb.selectors.reviews.queue_plans import require_rubrics
 from rubricweb.selectors.reviews.queue_sources import ALL, SAMPLE, Source
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.rubrics.chosen_criteria import chosen_criteria
@@ -226,32 +226,6 @@ def require_hold(minutes: int) -> None:
         )
 
 
-def require_rubrics(
-    dataset: Dataset, rubric_version: RubricVersion | None, item_ids: Sequence[int], *, limited: bool = False
-) -> None:
-    """Refuses items that would be reviewed by no rubric at all; in a queue `limited` to some criteria those
-    with a rubric of their own, of which nothing would be asked.
-    """
-    if limited:
-        own = Item.objects.filter(dataset=dataset, rubric_version__isnull=False)
-        of_their_own = len(set(own.values_list("pk", flat=True)) & set(item_ids))
-        if of_their_own:
-            raise refused(
-                "criteria",
-                f"{counted(of_their_own, 'item')} of {dataset} brought a rubric along, whose criteria cannot "
-                "be chosen: ask about all criteria, or choose items without a rubric of their own.",
-            )
-    if rubric_version is not None:
-        return
-    bare = Item.objects.filter(dataset=dataset, rubric_version=None).values_list("pk", flat=True)
-    missing = len(set(bare) & set(item_ids))
-    if missing:
-        raise refused(
-            "rubric_version",
-            f"{missing} items of {dataset} bring no rubric of their own; choose a rubric version.",
-        )
-
-
 def take_in(dataset: Dataset, items: QuerySet[Item]) -> None:
     """Puts items that are new to a dataset, or came back, behind the others of its unclosed queues over all
     of it, in each those that belong to it.
@@ -305,9 +279,9 @@ def _hand_out(
     for draft in drafts.select_related("queue").order_by("started_at", "pk"):
         if assignments.take_again(draft, now=now):
             return draft
-    if calibrating and found.handed >= found.size:
-        return None  # what is not submitted yet decides who goes on
-    review = assignments.take_next(queue, rater, now=now, only_gold=calibrating)
+    review = None
+    if not calibrating or found.handed < found.size:  # else what is not submitted yet decides who goes on
+        review = assignments.take_next(queue, rater, now=now, only_gold=calibrating)
     if review is None:
         calibration.require_more(queue, found)
     return review

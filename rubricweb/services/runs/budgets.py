@@ -15,7 +15,15 @@ from rubricweb.engine.number_format import money
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import JudgeSnapshot, Run, RunTally, Team, User
-from rubricweb.selectors.spending.spending import Spending, month_of, month_spending, run_spending
+from rubricweb.selectors.spending.spending import (
+    MONTH_CAP,
+    REFUSED,
+    RUN_CAP,
+    Spending,
+    month_of,
+    month_spending,
+    run_spending,
+)
 from rubricweb.services.shared.journal import record
 
 BYTES_PER_TOKEN = 4
@@ -173,7 +181,7 @@ class BudgetReservation:
             left = spending.left_usd
             assert left is not None, "it has a cap"
             if missing > left + DUST_USD:
-                self.refusal = f"The next call, about {money(usd)}, would pass {words}"
+                self.refusal = f"{REFUSED}, about {money(usd)}, would pass {words}"
                 self.refusal += f": {money(spending.spent_usd)} is spent"
                 if spending.lost_at_most_usd:
                     lost = money(spending.lost_at_most_usd)
@@ -219,10 +227,10 @@ class BudgetReservation:
 def _caps(run: Run, now: datetime) -> Iterator[tuple[str, Spending]]:
     """Every cap over this run, in words, and what of it is left."""
     if run.budget_usd is not None:
-        yield f"the run's budget of {money(run.budget_usd)}", run_spending(run, now=now)
+        yield f"{RUN_CAP} of {money(run.budget_usd)}", run_spending(run, now=now)
     monthly = run.team.monthly_budget_usd
     if monthly is not None:
-        yield f"the team's budget of {money(monthly)} for the month", month_spending(run.team, now=now)
+        yield f"{MONTH_CAP} of {money(monthly)} for the month", month_spending(run.team, now=now)
 
 
 def expected_prompt_tokens(prompt: Prompt) -> int:

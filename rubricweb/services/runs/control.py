@@ -25,6 +25,8 @@ from rubricweb.models import (
     Vote,
 )
 from rubricweb.selectors.datasets.new_items import new_items
+from rubricweb.selectors.runs.errors import require_error_kinds
+from rubricweb.selectors.spending.spending import refused_by
 from rubricweb.services import dataset_versions
 from rubricweb.services.runs import few_shot, panels
 from rubricweb.services.runs.budgets import require_caps_hold
@@ -37,6 +39,7 @@ from rubricweb.services.runs.work_queue import (
     notify_on_commit,
     put_back_lacking,
 )
+from rubricweb.services.shared.archiving import hold_team, require_listed
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.run_summaries import figures_of, summarise, summarise_at_once
 
@@ -104,13 +107,15 @@ def resume_run(
     Of the failed ones all are asked for again, or only some `error_kinds` (none of them when empty), or only
     those of the items `item_ids`. Returns the number of items that will be worked on; when nothing is missing
     that is 0, and a run that was paused or ended early is finished. Verdicts already given are never asked
-    for again. Raises Conflict for a run that is running and where a judge can be asked no more, Invalid for
-    items that are not in it; then nothing is changed, and no failed verdict is lost.
+    for again. Raises Conflict for a run that is running, for what is archived and where a judge can be asked
+    no more, Invalid for unknown kinds and items that are not in it; then nothing is changed or lost.
     """
+    require_error_kinds(run, error_kinds or ())
     with transaction.atomic():
         locked = _locked_there(run)
         if locked.state == RunState.RUNNING:
             raise Conflict(f"{run} is already running.")
+        _require_listed(locked)
         _forget_failures(locked, error_kinds, item_ids)
         put_back_lacking(locked)
         missing = RunItem.objects.filter(run=run, graded_at=None).count()
@@ -121,6 +126,7 @@ def resume_run(
             record(run.team, by, "resumed", run, items=missing)
             note(run.pk, "resumed", f"Resumed{_by(by)}: {counted(missing, 'item')} to do.")
             notify_on_commit(run.pk, missing, enqueue)
+            hold_team(locked.team)
         elif ends:
             _finish(locked, locked.finished_at)
     _summed_up(run, ends)
@@ -132,11 +138,12 @@ def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
 
     A finished run goes on with them; one that was paused, cancelled or failed waits to be resumed. Raises
     Invalid where one of them cannot be graded as this run grades: no rubric, no judge, or an example its
-    judge is shown; Conflict where a judge can be asked no more.
+    judge is shown; Conflict for what is archived and where a judge can be asked no more.
     """
     with transaction.atomic():
         locked = _locked_there(run)
         dataset_versions.hold(locked.dataset)
+        _require_listed(locked)
         fresh = new_items(locked)
         if not fresh.exists():
             return 0
@@ -153,6 +160,7 @@ def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
         goes_on = locked.state in (RunState.FINISHED, RunState.RUNNING)
         if goes_on:
             notify_on_commit(run.pk, added, enqueue)
+        hold_team(locked.team)
     _summed_up(run, not goes_on)
     return added
 
@@ -161,14 +169,14 @@ def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
 def set_budget(run: Run, *, by: User | None, budget_usd: float | None) -> None:
     """What the run may cost from now on; None is no cap of its own.
 
-    A run its cap had paused stays paused, but says so of the old cap no more: its log does.
+    A run that its own cap had paused stays paused, but says so of the old cap no more: its log does.
 
     Raises Invalid for what is no amount, and for a cap on a judge without a price.
     """
     locked = _locked_there(run)
     require_caps_hold(run.asked_judges, budget_usd=budget_usd, no_cap=budget_usd is None)
     if locked.budget_usd != budget_usd:
-        reason = "" if locked.state == RunState.PAUSED else locked.stop_reason
+        reason = "" if refused_by(locked.stop_reason) == "budget" else locked.stop_reason
         Run.objects.filter(pk=run.pk).update(budget_usd=budget_usd, stop_reason=reason)
         said = "no cap" if budget_usd is None else money(budget_usd)
         record(run.team, by, "set the budget of", run, budget_usd=budget_usd)
@@ -246,6 +254,17 @@ def _locked_there(run: Run) -> Run:
     if locked.team_id != run.team_id or locked.team.deleted_at is not None:
         raise NotFound("run")
     return locked
+
+
+def _require_listed(locked: Run) -> None:
+    """Refuses new work for a run that is archived, or whose dataset, rubric or system is."""
+    if locked.archived_at is not None:
+        raise Conflict(f"{locked} is archived: restore it first.")
+    require_listed(locked.dataset)
+    if locked.rubric_version is not None and locked.rubric_version.rubric is not None:
+        require_listed(locked.rubric_version.rubric)
+    if locked.system_version is not None:
+        require_listed(locked.system_version.system)
 
 
 def _pause(locked: Run, by: User | None, why: str, finish_in_flight: bool) -> bool:

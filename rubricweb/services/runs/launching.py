@@ -41,7 +41,7 @@ def launch_runs(
     launch = Launch.objects.create(team=team, budget_usd=budget_usd, created_by=by)
     runs = []
     for version in options.systems:
-        name = f"{options.name.strip()} · {version}" if options.name.strip() else ""
+        name = f"{options.name.strip()} · {str(version) or 'no system named'}" if options.name.strip() else ""
         run = start_run(
             team,
             by=by,

@@ -7,7 +7,7 @@ from rubricweb.models import Dataset, RubricVersion, Team, User
 from rubricweb.selectors.runs.planning.forecasts import Forecast, forecast
 from rubricweb.selectors.runs.planning.plans import Plan, plan
 from rubricweb.services.runs import panels
-from rubricweb.services.runs.starting import RunOptions, drafted
+from rubricweb.services.runs.starting import RunOptions, drafted, one_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,15 @@ def plan_run(
     now: datetime,
     options: RunOptions,
 ) -> RunPlan:
-    """What `start_run` with these options would come to; nothing is stored, nobody is asked.
+    """What `launch_runs` with these options would come to; nothing is stored, nobody is asked.
 
     To a `viewer` who rates blind, earlier answers about items still to review are not told.
 
-    Raises what `start_run` would, but for caps: those are what a plan is for.
+    Raises what that would, but for caps: those are what a plan is for.
     """
     draft = drafted(team, options, dataset=dataset, rubric_version=rubric_version)
+    if len(options.systems) < 2:  # of several each has a run of its own
+        one_version(draft.items)
     counted = plan(
         dataset,
         rubric_version,

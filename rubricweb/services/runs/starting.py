@@ -122,7 +122,7 @@ def start_draft(
 ) -> Run:
     """Starts a drafted run over the answers of one version; its dataset is on `hold`."""
     draft.run.budget_usd, draft.run.created_by = budget_usd, by
-    draft.run.system_version = _one_version(draft.items)
+    draft.run.system_version = one_version(draft.items)
     require_caps_hold(draft.run.asked_judges, budget_usd=budget_usd, no_cap=no_cap)
     return _started(draft, enqueue)
 
@@ -236,8 +236,8 @@ def _started(draft: Draft, enqueue: Enqueue) -> Run:
 # ── What is refused ──────────────────────────────────────────────────────────────────────────────
 
 
-def _one_version(items: QuerySet[Item]) -> SystemVersion | None:
-    """The named version that all of them are answers of; None where their file named none."""
+def one_version(items: QuerySet[Item]) -> SystemVersion | None:
+    """The named version that all of them are answers of; None where their file named none. Raises Invalid."""
     versions = list(versions_of_items(items))
     if len(versions) > 1:
         names = ", ".join(str(version) or "no system named" for version in versions[:5])

@@ -121,12 +121,14 @@ def unit(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.REVIEWER)
 @require_POST
 def undo(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
-    """Takes one's decision back and opens the unit again."""
+    """Takes one's decision back, so that the one before stands, and opens the unit again."""
     item = access.access_item(request.team, item_id)
     criterion = criterion_for(item, criterion_id)
     asked, _ = _asked(request)
-    services.withdraw(item, criterion, by=request.user, seen=read_seen(request.POST.get("seen")))
-    messages.success(request, f"The decision on {criterion.title} of {item_name(request, item)} is undone.")
+    stands = services.withdraw(item, criterion, by=request.user, seen=read_seen(request.POST.get("seen")))
+    again = f" {stands.verdict}, decided before, stands again." if stands else ""
+    undone = f"The decision on {criterion.title} of {item_name(request, item)} is undone."
+    messages.success(request, undone + again)
     url = reverse("adjudication_unit", args=[request.team.slug, item.pk, criterion.pk])
     return redirect(f"{url}?{asked.here}")
 

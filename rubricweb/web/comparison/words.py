@@ -66,9 +66,6 @@ def special_cases(found: Comparison, inbox: str, *, has_choices: bool) -> Iterat
     if found.criteria and found.on_own_rubrics:
         own = counted(found.on_own_rubrics, "unit")
         yield Fact("On items’ own rubrics", f"{own}, in the overall figures only")
-    if len(found.runs) > 1:
-        versions = sentence(*(run.system for run in found.runs))
-        yield Fact("Judged together", f"{len(found.runs)} runs that were started together, over {versions}")
     if found.of_other_systems:
         other = f"{counted(found.of_other_systems, 'unit')} of answers the run was not over"
         yield Fact("Of other system versions", f"{other}: in no figure")

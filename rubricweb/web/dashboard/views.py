@@ -17,7 +17,7 @@ from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.models import Role, Team
 from rubricweb.selectors import dashboard as selectors
 from rubricweb.selectors.runs.over_time.score_series import Point, Series
-from rubricweb.web.dashboard.words import changes, labels, told_apart
+from rubricweb.web.dashboard.words import changes, labels, told_apart, why_empty
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 
 # Whoever puts the first steps away does not see them again for a year.
@@ -25,6 +25,7 @@ TOUR_COOKIE = "first-steps"
 TOUR_COOKIE_SECONDS = 365 * 24 * 3600
 # The inks of the chart. A series keeps its own for good: it follows from its number, see `ink`.
 KINDS = ("judge", "other", "third", "fourth", "fifth")
+LOOKS = 4
 COLUMNS = (
     *("run", "started_at", "dataset", "rubric", "judge", "autograder"),
     *("mean_score", "low", "high", "items", "scored", "fully_judged", "coverage", "errors", "withheld"),
@@ -72,8 +73,9 @@ def dashboard(request: TeamRequest) -> HttpResponse:
     context = {
         "board": board,
         "chart": chart_data(board.series, request.team),
+        "why_empty": why_empty(board.series),
         "rows": [
-            (one, point, ink(one), _shared_figure(one, point), apart[one.number])
+            (one, point, f"{ink(one)} swatch--turn-{turn(one)}", _shared_figure(one, point), apart[one.number])
             for one, point in board.points
         ],
         "choices": list(labels(board.choices).items()),
@@ -89,8 +91,13 @@ def dashboard(request: TeamRequest) -> HttpResponse:
 
 
 def ink(series: Series) -> str:
-    """The colour of a series, by its number: the sixth has that of the first again, and is dashed."""
+    """The colour of a series, by its number: the sixth has that of the first again."""
     return KINDS[(series.number - 1) % len(KINDS)]
+
+
+def turn(series: Series) -> int:
+    """Which mark and dash tell it from others of its colour (series_looks.js): 0 for the first five series."""
+    return (series.number - 1) // len(KINDS) % LOOKS
 
 
 def chart_data(series: Sequence[Series], team: Team) -> dict[str, Any]:
@@ -99,6 +106,7 @@ def chart_data(series: Sequence[Series], team: Team) -> dict[str, Any]:
     `runs` names the run at each time and where it opens; tries are in none of it. With a single rubric, a
     rule stands where a series begins by another version of it, dataset or way of grading. The versions of a
     single system stand side by side instead, in their order: `names` has them, and `times` are their places.
+    Among other series they are joined only where their order is that of time too.
     """
     with_points = [one for one in series if one.points]
     by_version = len(with_points) == 1 and with_points[0].shared is not None
@@ -114,15 +122,23 @@ def chart_data(series: Sequence[Series], team: Team) -> dict[str, Any]:
         "runs": [
             {"name": point.name, "url": reverse("run", args=[team.slug, point.run_id])} for point in points
         ],
-        "series": [line for one in with_points for line in _lines(one, called[one.number], place)],
+        "series": [
+            line
+            for one in with_points
+            for line in _lines(
+                one, called[one.number], place, in_order=by_version or one.was_graded_in_order
+            )
+        ],
         "breaks": breaks,
     }
 
 
-def _lines(one: Series, called: str, place: Mapping[int, int]) -> Iterator[dict[str, Any]]:
+def _lines(
+    one: Series, called: str, place: Mapping[int, int], *, in_order: bool
+) -> Iterator[dict[str, Any]]:
     """A series as the line that joins it, and beside it the points that may not be joined.
 
-    Of several versions of a system only means over the cases they share are joined.
+    Of several versions of a system only means over the cases they share are joined, and only `in_order`.
     """
     shared = one.shared.means if one.shared else {}
     figures = {
@@ -145,8 +161,8 @@ def _lines(one: Series, called: str, place: Mapping[int, int]) -> Iterator[dict[
             "values": columns["value"],
             "low": columns["low"],
             "high": columns["high"],
-            "dashed": (one.number - 1) // len(KINDS) % 2 == 1,
-            "joined": is_joined,
+            "turn": turn(one),
+            "joined": is_joined and in_order,
         }
 
 

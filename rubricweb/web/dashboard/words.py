@@ -45,6 +45,18 @@ def changes(after: Series, before: Series) -> str:
     return " · ".join([*(new for new, old in changed if new != old), *_unlike(after, [before])])
 
 
+def why_empty(series: Sequence[Series]) -> str:
+    """Why there is nothing to draw; "" where there is."""
+    points = [point for one in series for point in one.points]
+    if any(point.mean is not None for point in points):
+        return ""
+    if not points:
+        return "Nothing to draw: every run here is a try, over fewer than half of the items there were."
+    if any(point.withheld for point in points):
+        return "Nothing to draw until you have reviewed: the scores of these runs are hidden from you."
+    return "Nothing to draw: no run here has a score."
+
+
 def _usual(one: Series, series: Sequence[Series]) -> tuple[str, ...]:
     words = [one.rubric]
     if len({each.dataset for each in series}) > 1:

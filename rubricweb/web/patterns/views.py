@@ -64,7 +64,7 @@ def _examples() -> dict[str, Any]:
                     "low": [None if value is None else value - 0.03 for value in human],
                     "high": [None if value is None else value + 0.03 for value in human],
                 },
-                {"label": "Judge mean score", "kind": "judge", "values": judge},
+                {"label": "Judge mean score", "kind": "judge", "turn": 1, "values": judge},
             ],
             "breaks": [{"time": start + 8 * 7 * 86_400, "label": "rubric v7"}],
             "minimum": 0,

@@ -48,7 +48,7 @@ def rules(request: TeamRequest, queue_id: int) -> HttpResponse:
     form = CalibrationRulesForm(request.POST)
 
     def change() -> str:
-        services.set_rules(queue, by=request.user, **form.cleaned_data)
+        services.set_rules(queue, by=request.user, **_stored(queue) | form.changes)
         return f"The calibration of {queue} is changed."
 
     told = form.carried_out(change)
@@ -104,15 +104,19 @@ def _changed(request: TeamRequest, queue: ReviewQueue, words: str) -> HttpRespon
     return redirect("queue_gold", request.team.slug, queue.pk)
 
 
+def _stored(queue: ReviewQueue) -> dict[str, Any]:
+    """The rules as they are now."""
+    return {name: getattr(queue, name) for name in CalibrationRulesForm.base_fields}
+
+
 def _page(request: TeamRequest, queue: ReviewQueue, **refused: Any) -> HttpResponse:
-    stored = {name: getattr(queue, name) for name in CalibrationRulesForm.base_fields}
     overview = selectors.gold_overview(queue, request.user)
     context = {
         "queue": queue,
         "overview": overview,
         **titles(request, [item.pk for item in overview.items]),
         "marking": MarkGoldForm(queue=queue, viewer=request.user),
-        "rules": CalibrationRulesForm(initial=stored),
+        "rules": CalibrationRulesForm(initial=_stored(queue)),
     }
     return render(
         request, "reviews/calibration/calibration.html", context | refused, status=422 if refused else 200

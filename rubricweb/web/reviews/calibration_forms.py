@@ -44,7 +44,7 @@ class MarkGoldForm(RefusableForm):
     )
 
     def __init__(self, *args: object, queue: ReviewQueue, viewer: User, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # passed on
+        super().__init__(*args, **kwargs)
         self.queue, self.viewer = queue, viewer
 
     def clean_keys(self) -> list[int]:
@@ -61,6 +61,8 @@ class MarkGoldForm(RefusableForm):
 
 class CalibrationRulesForm(RefusableForm):
     """How raters are calibrated, and when an item gets one more."""
+
+    only_changes = True
 
     calibration_items = forms.IntegerField(
         min_value=0,

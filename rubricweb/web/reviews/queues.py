@@ -23,7 +23,8 @@ from rubricweb.services.reviews import queue_changes as changes
 from rubricweb.services.reviews import queues as services
 from rubricweb.web.http import TeamRequest, now, team_page
 from rubricweb.web.reviews import words
-from rubricweb.web.reviews.queue_forms import ExtendQueue, NewQueue, QueuePeople, QueueRaters, QueueTexts
+from rubricweb.web.reviews.queue_change_forms import ExtendQueue, QueuePeople, QueueRaters, QueueTexts
+from rubricweb.web.reviews.queue_forms import NewQueue
 from rubricweb.web.shared.archived import archive_link
 from rubricweb.web.shared.selections import Selection, selection
 from rubricweb.web.shared.titles import titles
@@ -162,7 +163,7 @@ def edit(request: TeamRequest, queue_id: int) -> HttpResponse:
     form = QueueTexts(request.POST)
 
     def change() -> str:
-        changes.edit_queue(found, by=request.user, **form.cleaned_data)
+        changes.edit_queue(found, by=request.user, **form.changes)
         return f"{found} is changed."
 
     told = form.carried_out(change)

@@ -12,10 +12,9 @@ from django.views.decorators.vary import vary_on_headers
 
 from rubricweb import access, tasks
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Item, Role, Run
-from rubricweb.selectors.datasets.halves import of_half
+from rubricweb.models import Role, Run
 from rubricweb.selectors.runs.planning import plans
-from rubricweb.selectors.runs.planning.samples import spread_ids
+from rubricweb.selectors.runs.planning.samples import sample_ids
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.runs.launching import launch_runs
 from rubricweb.services.shared.idempotency import Done, click_key, done_once
@@ -61,7 +60,8 @@ def _started(request: TeamRequest, runs: list[Run]) -> HttpResponse:
     if len(runs) == 1:
         messages.success(request, f"{runs[0]} has started.")
         return redirect("run", request.team.slug, runs[0].pk)
-    messages.success(request, f"{len(runs)} runs have started: {', '.join(run.system for run in runs)}.")
+    names = [run.system or "no system named" for run in runs]
+    messages.success(request, f"{len(runs)} runs have started: {', '.join(names)}.")
     return redirect(f"{reverse('runs', args=[request.team.slug])}?dataset={runs[0].dataset_id}")
 
 
@@ -103,15 +103,13 @@ def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> list[Run]:
     """The runs the form asks for, one for each system version; pressed twice, those it has just started."""
     chosen, options = form.cleaned_data, form.options()
     if trial:
-        items = of_half(Item.objects.current().filter(dataset=chosen["dataset"]), options.half)
-        if options.systems:
-            options = replace(options, systems=options.systems[-1:])  # one look is enough to try
-            items = items.filter(system_version__in=options.systems)
-        if options.item_ids is not None:
-            items = items.filter(pk__in=options.item_ids)
+        systems = options.systems[-1:]  # one look is enough to try
         options = replace(
             options,
-            item_ids=spread_ids(items, TRIAL_ITEMS),
+            systems=systems,
+            item_ids=sample_ids(
+                chosen["dataset"], TRIAL_ITEMS, half=options.half, systems=systems, among=options.item_ids
+            ),
             name=f"{TRIAL}: {chosen['name'] or chosen['dataset']}",
         )
 
@@ -151,7 +149,7 @@ def _launch(request: TeamRequest, form: NewRun, again: Run | None = None) -> dic
         "unjudged": words.unjudged_words(plan) if plan else "",
         "attempts": words.attempts_words(judge) if judge else "",
         "again": again,
-        "left_out": left_out(again, list(form.judges)) if again else "",
+        "left_out": left_out(again, form.judges) if again else "",
     }
 
 

@@ -1,10 +1,12 @@
 """An earlier run as the launch form would have been filled in for it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rubricweb.engine.panels.vote_rules import VOTE_RULES
-from rubricweb.models import PanelSnapshot, Run, RunMode
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.models import Item, PanelSnapshot, Run, RunMode
+from rubricweb.selectors.datasets.systems import versions_of_items
 
 TRIAL = "Dry run"
 
@@ -18,7 +20,7 @@ def filled_in(run: Run, judges: Sequence[str]) -> dict[str, Any]:
     values: dict[str, Any] = {
         "dataset": run.dataset_id,
         "rubric_version": run.rubric_version_id,
-        **({"systems": [run.system_version_id]} if run.system_version_id else {}),
+        **({"systems": systems} if (systems := _systems(run)) else {}),
         "half": run.half,
         "autograder": run.autograder,
         "reply_format": run.reply_format,
@@ -41,14 +43,22 @@ def filled_in(run: Run, judges: Sequence[str]) -> dict[str, Any]:
     return values | (_votes(run.panel, judges) if run.panel else {})
 
 
-def left_out(run: Run, judges: Sequence[str]) -> str:
-    """What of the run the form has no field for, in a sentence; "" when it says everything."""
+def left_out(run: Run, judges: Mapping[str, JudgeConfig]) -> str:
+    """What of the run the form has no field for, in a sentence; "" when it says everything.
+
+    `judges` are those the form offers, by id, as they are today.
+    """
     if run.imported:
         return "Its grades came in a file: choose the judge that is to grade here."
     ids = [judge.id for judge in run.asked_judges]
     gone = [judge.name for judge in run.asked_judges if judge.id not in judges]
     if gone:
         return f"{', '.join(gone)} cannot be chosen here any more: choose another judge."
+    changed = [judge for judge in run.asked_judges if judge.config and judge.model != judges[judge.id].model]
+    if changed:
+        now = ", ".join(dict.fromkeys(judges[judge.id].model for judge in changed))
+        then = ", ".join(dict.fromkeys(judge.model for judge in changed))
+        return f"It asked the model {then}; the judge chosen here asks {now}."
     if run.system_version and run.system_version.system.archived_at is not None:
         return (
             f"The system {run.system_version.system} is archived: restore it first, or choose other answers."
@@ -63,6 +73,13 @@ def left_out(run: Run, judges: Sequence[str]) -> str:
     if len(repeats) > 1 and (stages != [0] + [1] * (len(stages) - 1) or len(set(repeats)) > 1):
         return "Its cascade has stages that only the API can ask for: the form knows one judge, then others."
     return ""
+
+
+def _systems(run: Run) -> list[int]:
+    """Whose answers it was over; a run over answers of no named system does not say so itself."""
+    if run.system_version_id is not None:
+        return [run.system_version_id]
+    return [version.pk for version in versions_of_items(Item.objects.filter(run_items__run=run))]
 
 
 def _votes(panel: PanelSnapshot, judges: Sequence[str]) -> dict[str, Any]:

@@ -19,6 +19,14 @@ IMPORTED = (
     "Scores are of what it judged; checks are not among them."
 )
 KEPT = "Graded items are kept; resuming asks only for what is missing."
+PAUSED_BY_CAP = {
+    "budget": "Paused: the budget is used up",
+    "month_budget": "Paused: the team's budget for the month is used up",
+}
+RAISE_THE_CAP = {
+    "budget": "Raise the cap and resume.",
+    "month_budget": "An owner of the team can raise it under Settings, Spending; then resume.",
+}
 
 
 # ── A run while it is graded ─────────────────────────────────────────────────────────────────────
@@ -41,16 +49,15 @@ def live_notice(run: Run, progress: Progress) -> PageNotice | None:
 
 
 def _pause_notice(run: Run, progress: Progress) -> PageNotice:
-    is_capped = progress.waiting == "budget"
     if progress.is_moving and run.finish_in_flight:
         next_step = "Answers to calls in flight still come in."
     elif progress.is_moving:
         next_step = "Calls in flight are being stopped."
     else:
-        next_step = f"Raise the cap and resume. {KEPT}" if is_capped else KEPT
-    title = "Paused: the budget is used up" if is_capped else "Paused"
+        next_step = sentence(RAISE_THE_CAP.get(progress.waiting, ""), KEPT, between=" ")
+    title = PAUSED_BY_CAP.get(progress.waiting, "Paused")
     text = sentence(progress.stop_reason, next_step, between=" ")
-    return PageNotice("warning" if is_capped else "info", "pause", title, text)
+    return PageNotice("warning" if progress.stop_reason else "info", "pause", title, text)
 
 
 def live_tiles(run: Run, progress: Progress, *, by_batch: bool) -> list[Tile]:

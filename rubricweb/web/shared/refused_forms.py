@@ -1,6 +1,7 @@
 """Forms of which a service may refuse what they were sent with."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django import forms
 
@@ -10,9 +11,23 @@ Refused = Conflict | Forbidden | Invalid
 
 
 class RefusableForm(forms.Form):
-    """A form that shows a refusal beside the field its faults name; `places` are other names of fields."""
+    """A form that shows a refusal beside the field its faults name; `places` are other names of fields.
+
+    With `only_changes` it sends along what its page showed: see `changes`.
+    """
 
     places: dict[str, str] = {}
+    only_changes = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values() if self.only_changes else ():
+            field.show_hidden_initial = True
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """What differs from what the page showed: what others changed since it was opened stays theirs."""
+        return {name: self.cleaned_data[name] for name in self.changed_data}
 
     def refuse(self, error: Refused) -> None:
         """Shows a refusal beside the field its faults name, a taken name beside the name, else on top."""

@@ -30,7 +30,7 @@ def month_tiles(figures: MonthFigures) -> list[Tile]:
         tiles.append(Tile("Perhaps spent", f"≤ {money(spent.lost_at_most_usd)}", note, level="warning"))
     if spent.unpriced:
         calls = "call" if spent.unpriced == 1 else "calls"
-        note = f"{calls} without a known price: more was spent than is shown"
+        note = f"{calls} counted as what was set aside, where a cap held, else as nothing"
         tiles.append(Tile("Of unknown cost", whole(spent.unpriced), note, level="warning"))
     return tiles
 

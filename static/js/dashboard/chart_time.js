@@ -1,17 +1,18 @@
-// Series over time with uPlot, from a JSON block: points, interval bands, rules where versions changed.
+// Series over time with uPlot, from JSON in the attribute: points, interval bands, rules where versions changed.
 // Follows the theme, its box and the arrow keys; the table of the same numbers is beside it on the page.
 
 import { onContent } from "../shared/events.js";
 import { hasModifier } from "../shared/keys.js";
-import { one } from "../shared/one.js";
 import { pointWords } from "./point_words.js";
+import { placeLabels } from "./rule_labels.js";
+import { lookOf } from "./series_looks.js";
 
 /**
  * @typedef {object} Series one line, a value or none for each of the times
  * @property {string} label
  * @property {string} [kind]
- * @property {boolean} [dashed]
- * @property {boolean} [joined]
+ * @property {number} [turn] how often all colours were taken before it
+ * @property {boolean} [joined] false where its points stand alone; true where a line goes on over those of others
  * @property {(number | null)[]} values
  * @property {(number | null)[]} [low]
  * @property {(number | null)[]} [high]
@@ -61,7 +62,7 @@ const ink = (holder, token, alpha = 1) => {
 /** @param {HTMLElement} holder */
 const draw = (holder) => {
   /** @type {Data} */
-  const data = JSON.parse(one(`#${holder.dataset.chartTime}`).textContent ?? "");
+  const data = JSON.parse(holder.dataset.chartTime ?? "");
   charts.get(holder)?.plot.destroy();
 
   /** @type {(number | null)[][]} */
@@ -76,11 +77,12 @@ const draw = (holder) => {
       label: each.label,
       stroke: color,
       width: 1.75,
-      dash: (each.dashed ?? each.kind === "judge") ? [5, 4] : undefined,
-      points: { show: true, size: 6, width: 1.5, fill: ink(holder, "--surface"), stroke: color },
+      dash: lookOf(each.turn).dash,
+      points: { show: false },
       spanGaps: each.joined === true,
+      ...(each.joined === false && { paths: () => null }),
     });
-    if (each.low && each.high) {
+    if (each.joined !== false && each.low && each.high) {
       const edge = {
         stroke: "transparent",
         width: 0,
@@ -116,7 +118,7 @@ const draw = (holder) => {
             range(data, low, high),
         },
       },
-      padding: [12, 16, 0, 0],
+      padding: [12 + RULE_ROW * (ruleRows(data) - 1), 16, 0, 0],
       axes: [
         data.names
           ? { ...axis, size: 28, splits: () => data.times, values: names(data.names) }
@@ -128,12 +130,13 @@ const draw = (holder) => {
       hooks: {
         setCursor: [(/** @type {Plot} */ chart) => readOut(holder, data, chart.cursor.idx)],
         draw: [
-          (/** @type {Plot} */ chart) =>
-            drawIntervals(chart, data, (each) => ink(holder, tokenOf(each), 0.55)),
+          (/** @type {Plot} */ chart) => {
+            drawIntervals(chart, data, (each) => ink(holder, tokenOf(each), 0.55));
+            drawMarks(chart, data, (each) => ink(holder, tokenOf(each)), ink(holder, "--surface"));
+          },
         ],
         drawClear: [
-          (/** @type {Plot} */ chart) =>
-            drawBreaks(chart, data.breaks ?? [], ink(holder, "--border-control"), axis),
+          (/** @type {Plot} */ chart) => drawBreaks(chart, data, ink(holder, "--border-control"), axis),
         ],
       },
     },
@@ -208,23 +211,63 @@ const drawIntervals = (chart, data, inkOf) => {
   ctx.restore();
 };
 
-/** @type {(chart: Plot, breaks: { time: number, label: string }[], color: string, axis: Axis) => void} */
-const drawBreaks = (chart, breaks, color, axis) => {
+/** @type {(chart: Plot, data: Data, inkOf: (series: Series) => string, surface: string) => void} */
+const drawMarks = (chart, data, inkOf, surface) => {
+  const { ctx } = chart;
+  ctx.save();
+  ctx.setLineDash([]);
+  ctx.lineWidth = 1.5;
+  ctx.fillStyle = surface;
+  for (const each of data.series) {
+    const mark = new Path2D(lookOf(each.turn).mark);
+    ctx.strokeStyle = inkOf(each);
+    each.values.forEach((value, index) => {
+      if (value == null) return;
+      const x = chart.valToPos(data.times[index], "x", true);
+      const y = chart.valToPos(value, "y", true);
+      ctx.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, x, y);
+      ctx.fill(mark);
+      ctx.stroke(mark);
+    });
+  }
+  ctx.restore();
+};
+
+// Words at rules stand above the plot, in as many rows as are needed for a few of them.
+const RULE_ROW = 14;
+const MOST_RULE_ROWS = 3;
+const LONGEST_RULE_LABEL = 180;
+/** @param {Data} data */
+const ruleRows = (data) => Math.max(1, Math.min(MOST_RULE_ROWS, data.breaks?.length ?? 0));
+
+/** @type {(chart: Plot, data: Data, color: string, axis: Axis) => void} */
+const drawBreaks = (chart, data, color, axis) => {
   const { ctx, bbox } = chart;
   ctx.save();
   ctx.strokeStyle = color;
   ctx.fillStyle = axis.stroke;
   ctx.font = `${11 * devicePixelRatio}px ${axis.font.slice(5)}`;
   ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
-  for (const each of breaks) {
-    const x = Math.round(chart.valToPos(each.time, "x", true));
-    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+  const rules = (data.breaks ?? [])
+    .map(({ time, label }) => ({ x: Math.round(chart.valToPos(time, "x", true)), text: label }))
+    .filter(({ x }) => x >= bbox.left && x <= bbox.left + bbox.width);
+  const rows = ruleRows(data);
+  const placed = placeLabels(rules, {
+    right: bbox.left + bbox.width + 16 * devicePixelRatio,
+    longest: LONGEST_RULE_LABEL * devicePixelRatio,
+    rows,
+    widthOf: (text) => ctx.measureText(text).width,
+  });
+  rules.forEach(({ x }, index) => {
+    const at = placed[index];
+    const top =
+      bbox.top - 3 * devicePixelRatio - (rows - 1 - (at?.row ?? rows - 1)) * RULE_ROW * devicePixelRatio;
     ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
+    ctx.moveTo(x, at ? top : bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
-    ctx.fillText(each.label, x + 4 * devicePixelRatio, bbox.top + 10 * devicePixelRatio);
-  }
+    if (at) ctx.fillText(at.text, x, top);
+  });
   ctx.restore();
 };
 
@@ -241,11 +284,9 @@ const readOut = (holder, data, index) => {
   line.replaceChildren(
     ...data.series.map((each) => {
       const item = document.createElement("span");
-      const swatch = document.createElement("span");
-      swatch.className = `swatch swatch--${each.kind ?? "other"}`;
       const value = index == null ? null : each.values[index];
       item.hidden = Boolean(data.runs) && index != null && value == null;
-      item.append(swatch, ` ${each.label}${value == null ? "" : ` ${value.toFixed(3)}`}`);
+      item.append(key(each), ` ${each.label}${value == null ? "" : ` ${value.toFixed(3)}`}`);
       return item;
     }),
   );
@@ -258,6 +299,31 @@ const readOut = (holder, data, index) => {
   const where = document.createElement(data.names ? "span" : "time");
   where.textContent = pointWords(data, index);
   line.append(where);
+  const rule = data.breaks?.find(({ time }) => time === data.times[index]);
+  if (rule) line.append(`New here: ${rule.label}`);
+};
+
+const SVG = "http://www.w3.org/2000/svg";
+
+// A piece of the series' line with its mark, as in the plot.
+/** @param {Series} series */
+const key = (series) => {
+  const drawing = document.createElementNS(SVG, "svg");
+  drawing.setAttribute("class", "chart__key");
+  drawing.setAttribute("viewBox", "-14 -6 28 12");
+  drawing.setAttribute("aria-hidden", "true");
+  drawing.style.color = `var(${tokenOf(series)})`;
+  const { mark, dash } = lookOf(series.turn);
+  if (series.joined !== false) drawing.append(path("M-14 0H14", { "stroke-dasharray": dash.join(" ") }));
+  drawing.append(path(mark, { class: "chart__mark" }));
+  return drawing;
+};
+
+/** @type {(d: string, more: Record<string, string>) => SVGElement} */
+const path = (d, more) => {
+  const drawn = document.createElementNS(SVG, "path");
+  for (const [name, value] of Object.entries({ d, ...more })) drawn.setAttribute(name, value);
+  return drawn;
 };
 
 /** @type {(chart: Chart, index: number) => void} */

@@ -1,5 +1,7 @@
 """Adjudication through the API: inbox, units, conflicts, what all agree on, where ground truth comes from."""
 
+from urllib.parse import quote
+
 import pytest
 
 from rubricweb.models import JournalEntry
@@ -75,9 +77,16 @@ def test_two_adjudicators_at_once(people: Cast, as_member, labelled: World) -> N
     ed.refused(409, "DELETE", path(labelled, "good"))
     again = rae.send("PUT", path(labelled, "good"), {"verdict": "MET", "cause": "judge_wrong"})  # one's own
     ed.refused(409, "PUT", path(labelled, "good"), mine | {"seen": first["decided_at"]})  # moved on since
-    assert ed.send("PUT", path(labelled, "good"), mine | {"seen": again["decided_at"]})["decided_by"] == "ed"
-    assert ed.send("DELETE", path(labelled, "good"))["decision"] is None
-    assert ed.send("DELETE", path(labelled, "good"))["decision"] is None
+    theirs = ed.send("PUT", path(labelled, "good"), mine | {"seen": again["decided_at"]})
+    assert theirs["decided_by"] == "ed"
+    # What was replaced stands again, by whom and when it was decided; asked twice, it is taken back once.
+    for _ in range(2):
+        back = ed.send("DELETE", f"{path(labelled, 'good')}?seen={quote(theirs['decided_at'])}")
+        assert back["decision"] == again
+    ed.refused(409, "DELETE", path(labelled, "good"))
+    assert rae.send("DELETE", path(labelled, "good"))["decision"] == first
+    assert rae.send("DELETE", path(labelled, "good"))["decision"] is None
+    assert rae.send("DELETE", path(labelled, "good"))["decision"] is None
     assert JournalEntry.objects.filter(verb="adjudicated").count() == 3
 
 

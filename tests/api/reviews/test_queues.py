@@ -115,7 +115,10 @@ def test_a_plan_counts_what_a_judge_is_unsure_of(ed: ApiClient, world: World) ->
     unsure.update(verdict="CANNOT_ASSESS")
     source = {"kind": "run", "run_id": world.run.pk, "reasons": ["cannot_assess", "errors"]}
     # ed rates in no queue; ann does, and is no editor anyway.
-    plan = ed.send("POST", "/queues/plan", {"dataset_id": world.dataset.pk, "source": source})
+    asked = {"dataset_id": world.dataset.pk, "source": source}
+    # As opening it would be: a plan does not say yes to what is then refused.
+    assert ed.refused(422, "POST", "/queues/plan", asked)["faults"][0]["place"] == "rubric_version"
+    plan = ed.send("POST", "/queues/plan", asked | {"rubric_version_id": world.version.pk})
     assert (plan["items"], plan["reviews"], plan["seconds"]) == (1, 1, None)
     assert plan["reasons"] == [{"reason": "cannot_assess", "words": "the judge cannot assess", "items": 1}]
     assert [queue["name"] for queue in ed.get("/queues")["items"]] == ["First look"]

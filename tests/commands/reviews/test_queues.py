@@ -154,6 +154,18 @@ def test_items_are_named_in_a_file_one_a_line(furnished: Installation, tmp_path:
     assert (lacking.returncode, "cannot be read: no such file" in lacking.stderr) == (2, True)
 
 
+def test_instructions_that_are_no_text_are_refused(people: Cast, at_terminal, tmp_path: Path) -> None:
+    version, dataset = factories.version(people.team, people.ed), factories.dataset(people.team, people.ed)
+    queue = factories.queue(
+        people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann]
+    )
+    words = tmp_path / "words.md"
+    words.write_bytes("Größe".encode("latin-1"))
+    refused = at_terminal(people.ed)("queues", "edit", queue.pk, "--instructions", words)
+    assert refused.code == 1
+    assert "words.md is no UTF-8 text" in " ".join(refused.err.split())
+
+
 def test_more_people_per_item_bring_no_items_in(people: Cast, at_terminal) -> None:
     queue = factories.queue(
         people.team,

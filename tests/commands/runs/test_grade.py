@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rubricweb.judges.offline.script import Fail, Lexical, Script
+from rubricweb.judges.offline.script import Fail, Lexical, Request, Script
 from rubricweb.judges.offline.server import running_server
 from tests.installation import COMMAND, ROOT, Installation
 from tests.waiting import wait_for
@@ -115,6 +115,7 @@ def test_a_broken_rubric_is_refused_with_every_place_and_grades_nothing(
         (["-", "id:one"], "'id:one' is not a stored id"),
         (["-", "id:1", "--base-url", "http://127.0.0.1:9/v1"], "--base-url needs --model"),
         (["-", "id:1", "-o", "verdicts.xlsx"], "must end in .csv or .jsonl"),
+        (["-", "id:1", "-o", "nowhere/verdicts.csv"], "nowhere/verdicts.csv cannot be written: no such file"),
         ([], "Name a RUBRIC and a DATASET"),
         (["-", "id:1", "--team", "nowhere"], "There is no team 'nowhere'. Known: capitals"),
         (["-", "id:1", "--user", "nobody"], "There is nobody called 'nobody'. Known: alice"),
@@ -147,6 +148,24 @@ def test_a_judge_that_refuses_fails_the_run_and_resume_mends_it(
         ended = installation.run("grade", "--resume", str(run_id))
     assert ended.returncode == 0, ended.stderr
     assert "12 of 12 graded" in ended.stdout
+
+
+def test_a_run_that_somebody_cancels_meanwhile_exits_1(
+    installation: Installation, rubric: Path, dataset: Path
+) -> None:
+    def cancelled_at_the_first(request: Request) -> Lexical:
+        if request.number == 1:
+            [(run_id,)] = installation.query("SELECT id FROM rubricweb_run WHERE name = 'dropped'")
+            cancel = [*COMMAND, "runs", "cancel", str(run_id)]
+            subprocess.run(cancel, cwd=ROOT, env=installation.env, check=True, capture_output=True)
+        return Lexical()
+
+    with running_server(Script(cancelled_at_the_first)) as url:
+        asked = ("--base-url", url, "--no-cap", "--model", "m", "--name", "dropped", "--min-score", "0")
+        ended = installation.run("grade", rubric, dataset, *asked)
+    assert ended.returncode == 1, ended.stderr
+    assert "The run was cancelled." in ended.stderr
+    assert "Go on with: rubricweb grade --resume" in ended.stderr
 
 
 def test_the_endpoint_gets_the_key_of_the_environment_and_nobody_else_does(

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from rubricweb.judges.offline.script import Fail, Lexical, Request, Say, Script
+from rubricweb.judges.offline.script import Fail, Garbage, Lexical, Request, Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.management import console
 
 RUBRIC = """\
 title: Capitals
+pass_rule: {min_score: 0.1}
 criteria:
-  - {name: capital, weight: 10, requirement: Names Paris as the capital.}
+  - {name: capital, weight: 10, group: Content, requirement: Names Paris as the capital.}
   - {name: concise, weight: 5, requirement: Is at most two sentences long.}
 """
 ITEMS = [
@@ -46,6 +47,11 @@ def test_files_are_graded_into_a_file_by_the_offline_judge_and_nothing_is_stored
     assert "offline judge (not an LLM)" in shown.err
     assert " ".join(shown.err.split()).count("It only compares words of the criterion") == 1
     assert "2 of 2 fully judged" in shown.out
+    facts = dict(line.split(maxsplit=1) for line in shown.out.splitlines() if len(line.split()) > 1)
+    assert "(95 % interval, 2 items)" in facts["mean"]
+    assert "(95 % interval, 2 items)" in facts["Content"]
+    assert facts["coverage"].strip() == "100%"
+    assert facts["passed"].strip().startswith("50% [9%, 91%] of 2 items")  # Wilson of 1 in 2
     with (folder / "verdicts.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [(row["item_id"], row["criterion"]) for row in rows] == [
@@ -127,6 +133,7 @@ def test_a_named_one_is_resumed_and_asks_only_for_what_failed(
         (["--autograder", "best"], "--autograder is best; allowed: per_criterion"),
         (["--base-url", "http://127.0.0.1:1/v1"], "--base-url needs --model"),
         (["-o", "verdicts.txt"], "must end in .csv or .jsonl"),
+        (["-o", "nowhere/verdicts.csv"], "nowhere/verdicts.csv cannot be written: no such file or directory"),
         (["--name", "a/b"], "experiment_name is 'a/b'"),
         (["--abstention", "best"], "abstention is 'best'"),
     ],
@@ -158,3 +165,28 @@ def test_files_that_cannot_be_graded_are_refused_with_the_place(
     )
     assert console.main(["grade", rubric, dataset, "--no-store"]) == 1
     assert why in capsys.readouterr().err
+
+
+def test_what_it_cost_is_said_where_nobody_was_asked_or_somebody_did_not_answer(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    met = json.dumps({"explanation": "So.", "criterion_status": "MET"})
+    refused = Script(lambda request: Fail(401) if "Lyon" in request.submission else Say(met))
+    with running_server(refused) as url:
+        grade("--base-url", url, "--model", "gpt-5-mini")
+    # 2 answers of 100 tokens at 0.25 a million and 10 at 2; the two that were refused cost nothing.
+    assert "$0.0001" in _cost_row(capsys)
+    unmetered = Garbage(json.dumps({"choices": [{"message": {"content": met}}]}))
+    half = Script(lambda request: unmetered if "Lyon" in request.submission else Say(met))
+    with running_server(half) as url:
+        grade("--base-url", url, "--model", "gpt-5-mini")
+    assert "$0.0001 and 2 calls of unknown cost" in _cost_row(capsys)
+    check = {"name": "short", "weight": 1, "check": "length_between", "params": {"max": 40}}
+    (folder / "rubric.yaml").write_text(json.dumps({"title": "Checks", "criteria": [check]}))
+    assert grade() == 0
+    assert "$0.0000" in _cost_row(capsys)
+
+
+def _cost_row(capsys: pytest.CaptureFixture[str]) -> str:
+    [row] = [line for line in capsys.readouterr().out.splitlines() if line.split()[:1] == ["cost"]]
+    return " ".join(row.split())

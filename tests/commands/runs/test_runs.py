@@ -105,7 +105,7 @@ def test_a_run_is_retried_paused_and_cancelled_while_somebody_watches(
         assert (seen["state"], seen["graded"], seen["errors"]) == ("running", 3, 3)
         assert installation.run("runs", "pause", str(trial.run)).stdout == f"Run {trial.run} is paused.\n"
         assert json.loads(watching.stdout.readline())["state"] == "paused"
-        assert "Somebody paused it." in installation.run("runs", "show", str(trial.run)).stdout
+        assert "Somebody has to resume it." in installation.run("runs", "show", str(trial.run)).stdout
         again = installation.run("runs", "pause", str(trial.run))
         assert again.stdout == f"Run {trial.run} is paused already.\n"
         _ctrl_c_at_a_watcher(installation, trial)

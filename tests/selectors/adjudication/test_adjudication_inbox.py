@@ -3,7 +3,16 @@
 import pytest
 from django.utils import timezone
 
-from rubricweb.models import Adjudication, Item, ReviewQueue, Run, Vote
+from rubricweb.models import (
+    ACCEPTED,
+    Adjudication,
+    Criterion,
+    Item,
+    JournalEntry,
+    ReviewQueue,
+    Run,
+    Vote,
+)
 from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.adjudication.units import aliases, unit_to_decide
 from rubricweb.selectors.labels.provenance import item_provenance
@@ -99,9 +108,24 @@ def test_pages_go_on_where_the_last_one_ended_whatever_was_decided(people: Cast,
 
 
 def test_the_number_of_queries_does_not_grow(people: Cast, labelled, django_assert_max_num_queries) -> None:
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(23):
         where = inbox.scope(people.team, people.bob)
         inbox.inbox_page(where, inbox.inbox(where))
+
+
+def test_what_somebody_decides_meanwhile_is_not_accepted(people: Cast, labelled, monkeypatch) -> None:
+    _, queue = labelled
+    agreed = adjudications.agreed
+
+    def meanwhile(*asked):
+        [unit] = agreed(*asked)
+        item, criterion = Item.objects.get(pk=unit.item_id), Criterion.objects.get(pk=unit.criterion_id)
+        adjudications.adjudicate(item, criterion, by=people.ed, verdict="MET", cause="item_broken")
+        return [unit]
+
+    monkeypatch.setattr(adjudications, "agreed", meanwhile)
+    assert adjudications.accept_agreed(queue, by=people.rae) == 0
+    assert not JournalEntry.objects.filter(verb=ACCEPTED).exists()
 
 
 def test_where_all_agree_is_accepted_at_once_and_stays_unanimous(people: Cast, labelled) -> None:

@@ -11,7 +11,7 @@ from rubricweb.models import BatchJob, JudgeCall, Run, RunEvent, RunItem, RunMod
 from rubricweb.selectors.runs import errors as run_errors
 from rubricweb.selectors.runs import listing, log, progress, results
 from rubricweb.services.grading.workers import registry
-from rubricweb.services.runs import events
+from rubricweb.services.runs import budgets, events
 from rubricweb.services.runs import lifecycle as services
 from tests import factories
 from tests.factories import Cast
@@ -236,6 +236,19 @@ def test_a_paused_run_says_whether_somebody_or_its_budget_paused_it(run: Run, pe
     services.set_budget(run, by=people.ed, budget_usd=1.0)
     services.pause_run(run, by=None, now=timezone.now(), why="The next call would pass the run's budget.")
     assert waits_for(run) == "budget"
+    services.resume_run(run, by=people.ed, enqueue=factories.WakeUps())
+    # Both are capped, and neither cap stopped it.
+    budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=5.0)
+    services.pause_run(run, by=None, now=timezone.now(), why="The provider refused the batch: no such key")
+    assert waits_for(run) == "paused"
+    services.set_budget(run, by=people.ed, budget_usd=2.0)
+    assert run.stop_reason == "The provider refused the batch: no such key"
+    services.resume_run(run, by=people.ed, enqueue=factories.WakeUps())
+    budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=0.0)
+    budget = budgets.BudgetReservation.open(Run.objects.get(pk=run.pk), "here:1")
+    assert not budget.reserve(0.01, timezone.now())
+    services.pause_for_money(Run.objects.get(pk=run.pk), now=timezone.now(), why=budget.refusal)
+    assert waits_for(run) == "month_budget"
     services.cancel_run(run, by=people.ed, now=timezone.now())
     assert waits_for(run) == ""
 

@@ -26,6 +26,7 @@ from rubricweb.models import (
     Run,
     RunItem,
     RunSummary,
+    User,
 )
 from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.comparison import comparison
@@ -515,6 +516,11 @@ def test_people_of_a_file_are_known_one_by_one(tasks: Dataset) -> None:
     for lines, where in ((both, "the queue a and the queue b"), (both[2:], "the queue b")):
         with pytest.raises(Conflict, match=f"All labels in this file were imported before, as {where}"):
             unsaid(tasks, *lines, filename="again.csv")
+    # A member whose user name is the shown name of another does not get their labels.
+    other = Rater.objects.create(team=tasks.team, name="Earlier", user=User.objects.create_user("sam"))
+    named = Rater.objects.create(team=tasks.team, name="sam", user=User.objects.create_user("samuel"))
+    unsaid(tasks, "0,polite,sam,MET", filename="c.csv")
+    assert (other.reviews.count(), named.reviews.count()) == (0, 1)
 
 
 def test_who_goes_back_to_an_earlier_label_says_something_new(tasks: Dataset) -> None:

@@ -1,5 +1,6 @@
 """Deleting: nobody finds it any more, its rows go batch by batch, and what it has cost stays."""
 
+import csv
 import json
 from datetime import timedelta
 from typing import Any
@@ -34,8 +35,11 @@ from rubricweb.models import (
 )
 from rubricweb.selectors import deletions as selected
 from rubricweb.selectors.deletions import Deletable
+from rubricweb.selectors.exports.exports import labelled_queues
+from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.runs.graders import examples_of
 from rubricweb.selectors.spending.month_figures import month_figures
+from rubricweb.services import exports
 from rubricweb.services.datasets import corrections, imports
 from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.deletions import deletions
@@ -171,6 +175,20 @@ def test_of_a_queue_reviews_and_labels_go_and_decisions_stay(
     }
     decided.refresh_from_db()
     assert decided.queue is None
+    # It still stands: on the item's page, and in the ground truth that goes out.
+    [(criterion, stands)] = item_provenance(decided.item, viewer=world.people.alice)
+    assert (criterion.pk, stands.verdict, stands.rule) == (decided.criterion_id, "MET", "adjudicated")
+    assert not labelled_queues(decided.item.dataset).exists()
+    made = exports.export(
+        world.people.team,
+        viewer=world.people.alice,
+        what="ground_truth",
+        format="csv",
+        dataset=decided.item.dataset,
+        queues=[],
+    )
+    [line] = csv.DictReader("".join(map(str, made.chunks)).splitlines())
+    assert (line["criterion"], line["verdict"], line["rule"]) == (str(criterion), "MET", "adjudicated")
 
 
 def test_of_a_dataset_everything_goes_and_nothing_of_another_team(

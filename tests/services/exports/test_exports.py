@@ -10,6 +10,7 @@ import pytest
 
 from rubricweb.engine.formats.bundle.bundle import read_bundle, verify_bundle
 from rubricweb.engine.formats.datasets.files import read_dataset
+from rubricweb.engine.formats.labels.reading import read_label_table
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Review, ReviewQueue, Run
@@ -186,6 +187,25 @@ def test_the_long_export_of_people_is_imported_again(people: Cast, labelled) -> 
     ]
     assert said[0] == said[1]
     assert said[0]
+    # Of two queues in one file the newer label of a rater counts; the other is left out.
+    changed = LABELS.splitlines()[0] + "\na,tone,x,Rude,"
+    given |= {"data": changed.encode(), "filename": "later.csv"}
+    later = reviews.import_labels(run.dataset, run.rubric_version, **given)
+    made = exports.export(
+        people.team,
+        viewer=people.bob,
+        what="verdicts",
+        format="csv",
+        dataset=run.dataset,
+        queues=[queue, later],
+    )
+    both = "".join(map(str, made.chunks)).encode()
+    read = read_label_table(both, filename="both.csv", rubric=run.rubric_version.to_engine())
+    assert not read.refused
+    found = {(one.item_id, one.criterion, one.rater): one.verdict for one in read.labels}
+    assert found["a", "tone", "x"] == "Rude"
+    assert len(found) == len(LABELS.splitlines()) - 1
+    assert list(map(str, read.left_out)) == ["1 label that does not count for this rubric"]
 
 
 def test_a_bundle_holds_everything_that_was_said(people: Cast, labelled) -> None:
@@ -211,6 +231,7 @@ def test_a_bundle_holds_everything_that_was_said(people: Cast, labelled) -> None
     assert len(bundle.judgements) == 6 + 9
     [decided] = bundle.adjudications
     assert (decided.item_id, decided.option, decided.adjudicator) == ("b", "Rude", "rae")
+    assert decided.cause == "human_wrong"
     assert [row["criterion"] for row in bundle.agreement["criteria"]] == ["tone", "said", "short"]
     # a: both Warm; b: people Rude, the judge Warm.
     assert bundle.agreement["criteria"][0]["accuracy"]["value"] == 0.5

@@ -165,11 +165,12 @@ def test_nobody_chooses_items_or_runs_ahead_before_the_round_is_over(
 
 
 def test_skipping_is_no_way_around_the_round(people: Cast, asked: ReviewQueue) -> None:
-    for _ in range(4):
+    for _ in range(2):
         reviews.skip(next_one(asked, people.ann), reason="Too hard.")
+    # The other two gold items are not handed out in their place.
     with pytest.raises(Conflict, match="Take up the items you skipped"):
         queues.next_review(asked, people.ann, now=timezone.now())
-    again = queues.start_review(asked, asked.dataset.items.get(key="item-7"), people.ann)
+    again = queues.start_review(asked, asked.dataset.items.get(key="item-5"), people.ann)
     assert next_one(asked, people.ann) == again
 
 
@@ -272,6 +273,31 @@ def test_editors_see_the_accuracy_of_each_rater_on_all_gold_items(
     # Three labels of a single item do not tell how items differ.
     assert (rae.share, rae.low, rae.high) == (approx(2 / 3), None, None)
     assert round_of(asked, rater(asked, people.rae)).submitted == 1
+
+
+def test_more_raters_and_rubrics_of_items_ask_the_gold_page_no_more_queries(
+    people: Cast, django_assert_max_num_queries
+) -> None:
+    """Three items, each with a rubric of its own, whose labels are known."""
+    items = [
+        {
+            "id": f"{n}",
+            "submission": f"Answer {n}.",
+            "rubric": [{"name": "ok", "weight": 1, "requirement": f"Is {n}."}],
+        }
+        for n in range(3)
+    ]
+    dataset = factories.dataset(people.team, people.ed, items=items)
+    lines = [f"{n},ok,ground truth,MET" for n in range(3)]
+    data = "\n".join(["item_id,criterion,rater,verdict", *lines]).encode()
+    reviews.import_labels(dataset, None, by=people.ed, data=data, filename="settled.csv")
+    raters = [people.ann, people.rae, people.ed]
+    queue = factories.queue(people.team, people.ed, dataset=dataset, rubric_version=None, raters=raters)
+    calibration.mark_gold(queue, by=people.ed, at_random=2)
+    calibration.set_rules(queue, by=people.ed, calibration_items=1, pass_mark=None, extra_rater_below=None)
+    with django_assert_max_num_queries(21):
+        found = gold_overview(queue, people.alice)
+    assert (found.gold, found.more, len(found.raters)) == (2, 1, 3)
 
 
 def test_labels_of_one_gold_item_are_counted_together(

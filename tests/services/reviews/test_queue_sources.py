@@ -262,7 +262,7 @@ def test_who_is_to_review_blind_can_neither_choose_by_verdicts_nor_read_the_choi
     queue = opened(people, dataset, version, source, raters=[people.ed])
     for by_verdicts in (source, Source("sample", size=3, run=run, strata_criterion="capital")):
         with pytest.raises(Withheld):
-            queue_plan(dataset, by_verdicts, viewer=people.ed)
+            queue_plan(dataset, by_verdicts, viewer=people.ed, rubric_version=version)
     assert "CANNOT" not in json.dumps(source_words(queue, people.ed))
     assert "cannot assess (1)" not in " ".join(source_words(queue, people.ed))
     assert "cannot assess (1)" in " ".join(source_words(queue, people.alice))
@@ -271,8 +271,11 @@ def test_who_is_to_review_blind_can_neither_choose_by_verdicts_nor_read_the_choi
 def test_a_plan_says_what_a_queue_would_come_to_and_opens_nothing(
     people: Cast, dataset: Dataset, version: RubricVersion
 ) -> None:
-    plan = queue_plan(dataset, Source("filter", search="fr-"), viewer=people.ed, raters_per_item=2)
+    french = Source("filter", search="fr-")
+    plan = queue_plan(dataset, french, viewer=people.ed, rubric_version=version, raters_per_item=2)
     assert (plan.items, plan.reviews, plan.seconds) == (6, 12, None)
+    with pytest.raises(Invalid, match=r"6 items of .* bring no rubric"):  # as opening it would be
+        queue_plan(dataset, french, viewer=people.ed)
     assert not ReviewQueue.objects.exists()
     queue = opened(people, dataset, version, Source())
     for seconds in (60, 120, 600):
@@ -284,7 +287,7 @@ def test_a_plan_says_what_a_queue_would_come_to_and_opens_nothing(
         review.save()
         reviews.submit(review, now=timezone.now())
     # Twelve reviews at the median of 60, 120 and 600 seconds.
-    plan = queue_plan(dataset, Source("filter", search="fr-"), viewer=people.alice, raters_per_item=2)
+    plan = queue_plan(dataset, french, viewer=people.alice, rubric_version=version, raters_per_item=2)
     assert plan.seconds == 1440
 
 

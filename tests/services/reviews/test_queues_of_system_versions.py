@@ -102,7 +102,8 @@ def test_a_queue_over_answers_of_an_archived_system_is_not_reopened(world: Versi
     ],
 )
 def test_every_source_chooses_from_these_answers(world: Versions, source: Source, items: int) -> None:
-    planned = queue_plan(world.dataset, source, viewer=world.people.ed, systems=[version("v3")])
+    rubric, ed = world.rubric_version, world.people.ed
+    planned = queue_plan(world.dataset, source, viewer=ed, rubric_version=rubric, systems=[version("v3")])
     assert planned.items == items
 
 

@@ -189,14 +189,15 @@ def test_a_pause_says_why_and_who(run: Run, people: Cast) -> None:
     assert RunEvent.objects.filter(run=run).last().message == "Paused by Ed."
     assert run.stop_reason == ""
     lifecycle.resume_run(run, by=people.ed, enqueue=WakeUps())
-    lifecycle.pause_run(run, by=None, now=timezone.now(), why="The run's cap of $5 is reached.")
-    assert run.stop_reason == "The run's cap of $5 is reached."
+    why = "The next call, about $0.01, would pass the run's budget of $5.00: $5.00 is spent."
+    lifecycle.pause_run(run, by=None, now=timezone.now(), why=why)
+    assert run.stop_reason == why
     lines = list(RunEvent.objects.filter(run=run).values_list("kind", "message"))
     assert lines == [
         ("started", "Started by Ed over 3 items."),
         ("paused", "Paused by Ed."),
         ("resumed", "Resumed by Ed: 3 items to do."),
-        ("paused", "Paused: The run's cap of $5 is reached."),
+        ("paused", f"Paused: {why}"),
     ]
     # With another cap that is true no more.
     lifecycle.set_budget(run, by=people.ed, budget_usd=10.0)

@@ -133,3 +133,15 @@ def test_a_plan_counts_the_answers_of_the_chosen_versions(people: Cast, world: V
         )
         # Two criteria of each answer.
         assert made.plan.calls == calls
+
+
+def test_a_plan_without_a_version_is_refused_where_the_run_would_be(people: Cast, world: Versions) -> None:
+    with pytest.raises(Invalid, match="answers of 2 system versions"):
+        plan_run(
+            people.team,
+            dataset=world.dataset,
+            rubric_version=world.rubric_version,
+            viewer=people.ed,
+            now=database_now(),
+            options=RunOptions(judge_id="offline"),
+        )

@@ -10,6 +10,7 @@ from rubricweb.models import Dataset, Item, JournalEntry, Run, System, SystemVer
 from rubricweb.selectors import dashboard
 from rubricweb.selectors.datasets import systems as selected
 from rubricweb.selectors.labels.comparable import comparable_runs
+from rubricweb.selectors.runs.planning.samples import sample_ids
 from rubricweb.services import label_files
 from rubricweb.services.datasets import answers, corrections, systems
 from rubricweb.services.datasets.corrections import Correction
@@ -104,6 +105,19 @@ def test_a_run_or_queue_about_one_of_its_versions_keeps_it_from_being_archived(
     queues.close_queue(queue, by=people.ed)
     archive(people, assistant)
     assert assistant.archived_at is not None
+
+
+def test_a_sample_is_drawn_from_what_a_run_would_grade(
+    people: Cast, world: Versions, assistant: System
+) -> None:
+    archive(people, assistant)
+    about = {"dataset": world.dataset, "rubric_version": world.rubric_version}
+    run = factories.run(people.team, people.ed, item_ids=sample_ids(world.dataset, 3), **about)
+    assert (run.system, run.run_items.count()) == ("rival@r1", 2)
+    lifecycle.cancel_run(run, by=people.ed, now=timezone.now())
+    archive(people, System.objects.get(name="rival"))
+    with pytest.raises(Conflict, match="is archived: restore it first"):
+        factories.run(people.team, people.ed, item_ids=sample_ids(world.dataset, 3), **about)
 
 
 def test_new_runs_and_queues_over_its_answers_are_refused(

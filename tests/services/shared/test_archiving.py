@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Dataset, JournalEntry, ReviewQueue, RubricVersion, Run
+from rubricweb.models import Dataset, JournalEntry, ReviewQueue, RubricVersion, Run, RunState
 from rubricweb.selectors import dashboard
 from rubricweb.selectors.datasets import items
 from rubricweb.selectors.labels.comparable import labelled_queues
@@ -13,6 +13,7 @@ from rubricweb.selectors.rubrics import versions
 from rubricweb.selectors.runs import listing
 from rubricweb.selectors.runs.diff.diff import baseline_for, baselines
 from rubricweb.services.reviews import queues
+from rubricweb.services.runs import lifecycle
 from rubricweb.services.shared import archiving
 from tests import factories
 from tests.factories import Cast, cast
@@ -170,3 +171,21 @@ def test_new_runs_and_queues_on_what_is_archived_are_refused(
         archiving.restore(row, by=people.ed)
     assert not Run.objects.exists()
     assert not ReviewQueue.objects.exists()
+
+
+def test_a_run_goes_on_with_nothing_that_is_archived(people: Cast, dataset: Dataset, run: Run) -> None:
+    lifecycle.cancel_run(run, by=people.ed, now=timezone.now())
+    assert run.rubric_version is not None
+    for row in (run, dataset, run.rubric_version.rubric):
+        archive(people, row)
+        for go_on in (lifecycle.resume_run, lifecycle.extend_run):
+            with pytest.raises(Conflict, match="is archived: restore it first"):
+                go_on(run, by=people.ed, enqueue=factories.WakeUps())
+        archiving.restore(row, by=people.ed)
+    archiving.archive(people.team, by=people.alice, now=timezone.now())
+    with pytest.raises(Conflict, match="is archived: it can be read"):
+        lifecycle.resume_run(run, by=people.ed, enqueue=factories.WakeUps())
+    run.refresh_from_db()
+    assert run.state == RunState.CANCELLED
+    archiving.restore(people.team, by=people.alice)
+    assert lifecycle.resume_run(run, by=people.ed, enqueue=factories.WakeUps()) == 3

@@ -18,8 +18,9 @@ from rubricweb import tasks
 from rubricweb.celery import app
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Item, Notice, ReviewQueue
+from rubricweb.selectors.teams.notices import notice_for, unread_count
 from rubricweb.services import comments, notices
-from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.reviews import queue_changes, queues, reviews
 from rubricweb.services.teams import teams
 from tests import factories
 from tests.factories import Cast
@@ -104,6 +105,31 @@ def test_a_mail_waits_until_its_reader_has_submitted(people: Cast, item: Item) -
         reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET)
     reviews.submit(review, now=WRITTEN + timedelta(minutes=6))
     assert pass_at(7) == 1
+
+
+def test_nobody_is_told_of_a_queue_that_asks_them_no_more(people: Cast, item: Item) -> None:
+    version = factories.version(people.team, people.alice)
+    with time_machine.travel(WRITTEN, tick=False):
+        closed, left, _ = (
+            factories.queue(
+                people.team,
+                people.alice,
+                dataset=item.dataset,
+                rubric_version=version,
+                raters=[people.rae, people.ann],
+                name=name,
+            )
+            for name in ("Closed", "Left", "Open")
+        )
+    queues.close_queue(closed, by=people.alice)
+    queue_changes.reassign_queue(left, by=people.alice, remove=[people.rae])
+    assert (unread_count(people.team, people.rae), unread_count(people.team, people.ann)) == (1, 2)
+    pass_at(5)
+    said = {one.to[0]: one.body for one in mail.outbox}
+    assert [name in said["rae@example.org"] for name in ("Closed", "Left", "Open")] == [False, False, True]
+    assert not notices.mail_is_due(WRITTEN + timedelta(minutes=6))
+    # The link of a mail that went out before still leads somewhere.
+    assert notice_for(people.team, Notice.objects.get(user=people.rae, queue=closed).pk, people.rae)
 
 
 def test_who_wants_none_has_no_address_or_has_left_gets_none(people: Cast, item: Item, sign_in) -> None:

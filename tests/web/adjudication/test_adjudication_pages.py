@@ -162,6 +162,10 @@ class TestDeciding:
             ("rae", "MET"),
             ("ed", "UNMET"),
         ]
+        undone = ed.post(unit_url(people, run, "2", "adjudication_undo"), follow=True)
+        assert "MET, decided before, stands again." in text(undone)
+        stands = Adjudication.objects.get()
+        assert (stands.verdict, stands.cause, stands.decided_by) == ("MET", "human_wrong", people.rae)
 
     def test_somebody_elses_decision_is_not_undone_unseen(self, people, sign_in, run) -> None:
         sign_in(people.rae).post(unit_url(people, run, "2"), {"verdict": "MET", "cause": "human_wrong"})

@@ -109,21 +109,23 @@ def test_a_series_keeps_its_colour_whatever_the_filter_and_what_came_later(
     assert lines(board(people, sign_in, series=3).context["chart"]) == [("third", ["c"])]
 
 
-def test_the_sixth_series_has_the_first_colour_and_is_dashed(people: Cast, sign_in, graded: Graded) -> None:
+def test_the_sixth_series_has_the_first_colour_and_another_mark(people: Cast, sign_in, graded: Graded) -> None:
     for number in range(6):
         graded(dataset(people, f"data {number}", count=1), f"run {number}")
-    drawn = board(people, sign_in).context["chart"]["series"]
-    assert [(one["kind"], one["dashed"]) for one in (drawn[0], drawn[5])] == [
-        ("judge", False),
-        ("judge", True),
-    ]
+    page = board(people, sign_in)
+    drawn = page.context["chart"]["series"]
+    assert [(one["kind"], one["turn"]) for one in (drawn[0], drawn[5])] == [("judge", 0), ("judge", 1)]
+    assert page.content.decode().count("swatch--judge swatch--turn-1") == 1
 
 
 def test_the_headline_follows_no_try(people: Cast, sign_in, graded: Graded, version: RubricVersion) -> None:
     whole = dataset(people, "whole", count=8)
-    graded(whole, "all of it")
     items = list(whole.items.values_list("pk", flat=True))
     graded(whole, "dry run", item_ids=items[:3])  # 3 of 8 is fewer than half
+    only_tries = board(people, sign_in).content.decode()
+    assert "Nothing to draw: every run here is a try" in only_tries
+    assert "data-chart-time" not in only_tries
+    graded(whole, "all of it")
     page = board(people, sign_in)
     assert page.context["board"].newest.name == "all of it"
     assert lines(page.context["chart"]) == [("judge", ["all of it"])]

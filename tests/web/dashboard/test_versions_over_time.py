@@ -34,6 +34,12 @@ def test_versions_are_one_series_joined_over_the_cases_all_of_them_answered(peop
     [line] = chart["series"]
     assert line["values"] == [pytest.approx(2 / 3), pytest.approx(1.875 / 3)]
     assert line["joined"]
+    # Over time, among other series, no line goes back from v4 to v3.
+    raw = world.run_over("v4", normalize=False)
+    both = board(people, sign_in)
+    assert [one["joined"] for one in both.context["chart"]["series"]] == [False, True]
+    assert "not graded in their order" in both.content.decode()
+    raw.delete()
     text = " ".join(page.content.decode().split())
     assert "assistant over the 3 of 7 cases that all its versions answered" in text
     rows = list(csv.DictReader(io.StringIO(board(people, sign_in, format="csv").content.decode())))

@@ -51,6 +51,12 @@ def test_an_editor_marks_gold_and_sets_the_rules(people: Cast, queue: ReviewQueu
     ed.post(url("queue_gold_rules", people, queue.pk), sent)
     queue.refresh_from_db()
     assert (queue.calibration_items, queue.pass_mark, queue.extra_rater_below) == (2, 0.75, 0.5)
+    # An older page, on which two came first and there were no marks, takes none away.
+    shown = {"initial-calibration_items": "2", "initial-pass_mark": "", "initial-extra_rater_below": ""}
+    older = shown | {"calibration_items": "1", "pass_mark": "", "extra_rater_below": ""}
+    ed.post(url("queue_gold_rules", people, queue.pk), older)
+    queue.refresh_from_db()
+    assert (queue.calibration_items, queue.pass_mark, queue.extra_rater_below) == (1, 0.75, 0.5)
     form = ed.get(url("queue_gold", people, queue.pk)).context["rules"]
     assert form["pass_mark"].value() == "75"
     item = queue.dataset.items.get(key="bad")

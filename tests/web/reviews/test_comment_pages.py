@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from rubricweb.engine.parsers.mentions import Mentions, mentions
 from rubricweb.engine.verdict import Verdict
+from rubricweb.errors import Conflict
 from rubricweb.models import Comment, Item, Judgement, Notice, Review, ReviewQueue, Run, User
 from rubricweb.selectors.reviews import comments as selected
 from rubricweb.services import comments
@@ -521,3 +522,13 @@ def test_who_left_the_team_is_still_named_and_told_nothing(place: Place, sign_in
     comments.write(place.item, by=people.ann, text="@rae?")
     assert told(people.rae) == []
     assert "Rae" in text(sign_in(people.bob), place.comments_url)
+
+
+def test_an_edit_that_meets_a_removal_does_not_put_the_words_back(place: Place) -> None:
+    ann = place.people.ann
+    comment = comments.write(place.item, by=ann, text="Too much.")
+    on_another_page = Comment.objects.get(pk=comment.pk)
+    comments.remove(comment, by=ann, now=timezone.now())
+    with pytest.raises(Conflict, match="was removed"):
+        comments.edit(on_another_page, by=ann, text="Far too much.", now=timezone.now())
+    assert Comment.objects.get().text == ""

@@ -248,6 +248,14 @@ def test_an_older_page_of_people_undoes_nothing_that_others_changed_meanwhile(
     ed.post(address, sent)
     queue.refresh_from_db()
     assert queue.everyone
+    # The other form of that page: Alice writes instructions meanwhile, Ed another name.
+    shown = dict(re.findall(r'name="(initial-[a-z_]+)" value="([^"]*)"', page))
+    assert shown["initial-name"] == queue.name
+    queue_changes.edit_queue(queue, by=people.alice, instructions="Be kind.")
+    texts = {"name": "Renamed", "hold_minutes": shown["initial-hold_minutes"], "instructions": ""}
+    ed.post(url("queue_edit", people, queue.pk), shown | texts)
+    queue.refresh_from_db()
+    assert (queue.name, queue.instructions) == ("Renamed", "Be kind.")
 
 
 def test_items_and_raters_are_added(people: Cast, sign_in, dataset: Dataset, version: RubricVersion) -> None:

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
-from rubricweb.models import BatchJob, Run, RunItem, RunMode, RunState, RunTally
+from rubricweb.models import BatchJob, Judgement, Run, RunItem, RunMode, RunState, RunTally
 from rubricweb.services.datasets import datasets
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.label_files import import_labels
@@ -149,6 +149,18 @@ def test_errors_of_one_item_can_be_asked_again_by_a_click(people: Cast, sign_in,
     assert "timeout" not in left
 
 
+def test_errors_of_a_kind_that_a_check_brought_along_can_be_asked_again(
+    people: Cast, sign_in, failed_twice: Run
+) -> None:
+    client = sign_in(people.ed)
+    answer = client.post(at("run_resume", people, failed_twice), {"kind": "no_licence"}, follow=True)
+    assert "no_licence&#x27; is not a kind of error" in answer.content.decode()
+    Judgement.objects.filter(run=failed_twice, error_kind="refused").update(error_kind="no_licence")
+    client.post(at("run_resume", people, failed_twice), {"kind": "no_licence"})
+    left = Judgement.objects.filter(run=failed_twice, error_kind__isnull=False)
+    assert list(left.values_list("error_kind", flat=True)) == ["timeout"]
+
+
 def test_an_item_that_is_not_in_the_run_is_refused_in_words(people: Cast, sign_in, failed_twice: Run) -> None:
     client = sign_in(people.ed)
     answer = client.post(at("run_resume", people, failed_twice), {"item": "999999"}, follow=True)
@@ -192,6 +204,13 @@ def test_a_run_its_budget_has_paused_goes_on_with_another_one(people: Cast, sign
     client.post(at("run_budget", people, run), {"budget_usd": ""})
     run.refresh_from_db()
     assert run.budget_usd is None
+    # Against the cap of the month another budget of the run would not help.
+    why = "The next call, about $0.01, would pass the team's budget of $5.00 for the month: $5.00 is spent."
+    services.pause_run(run, by=None, now=timezone.now(), why=why)
+    page = page_of(client, people, run)
+    assert "Paused: the team&#x27;s budget for the month is used up" in page
+    assert "An owner of the team can raise it" in page
+    assert main_buttons(client, people, run) == ["Resume: 3 items left"]
 
 
 def test_another_budget_is_not_set_where_the_run_cannot_go_on_with_it(

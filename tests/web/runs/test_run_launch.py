@@ -1,6 +1,7 @@
 """The launch page: what a run would cost, caps, a few items to try, and an earlier run filled in again."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -301,9 +302,14 @@ def test_what_the_form_cannot_say_is_said(people: Cast, ed: Client) -> None:
     assert "the same judge under several names" in page
 
 
-def test_a_judge_that_is_gone_is_named(people: Cast, ed: Client, settings: Any) -> None:
+def test_a_judge_that_is_gone_or_asks_another_model_is_named(people: Cast, ed: Client, settings: Any) -> None:
     items, rubric = factories.dataset(people.team, people.ed), factories.version(people.team, people.ed)
     first = factories.run(people.team, people.ed, dataset=items, rubric_version=rubric)
+    assert first.judge.config is not None
+    other = replace(first.judge, model="other", config=replace(first.judge.config, model="other"))
+    Run.objects.filter(pk=first.pk).update(judge=other)
+    page = ed.get(at(people), {"again": first.pk}).content.decode()
+    assert f"It asked the model other; the judge chosen here asks {first.judge.model}." in page
     settings.OFFLINE_JUDGE_URL = ""
     page = ed.get(at(people), {"again": first.pk}).content.decode()
     assert "offline judge (not an LLM) cannot be chosen here any more" in page

@@ -108,6 +108,25 @@ def test_run_again_ticks_the_version_of_the_run(
     assert f'value="{ids["v4"]}" id="id_systems_1" checked' not in page
 
 
+def test_answers_of_no_named_system_are_named_so_and_ticked_again(
+    people: Cast, ed: Client, sent: dict[str, Any], ids: dict[str, int]
+) -> None:
+    plain = [
+        {"id": "plain", "submission": "Paris."},
+        {"id": "v4", "submission": "P.", "system": "assistant@v4"},
+    ]
+    dataset = factories.dataset(people.team, people.ed, name="some named", items=plain)
+    [unnamed] = SystemVersion.objects.filter(system__team=people.team, system__name="")
+    body = sent | {"dataset": dataset.pk, "systems": [unnamed.pk, ids["v4"]], "name": "Nightly"}
+    listed = ed.post(at("run_new", people), body, follow=True).content.decode()
+    assert "2 runs have started: no system named, assistant@v4." in listed
+    first = Run.objects.get(system_version=None)
+    assert first.name == "Nightly · no system named"
+    page = " ".join(ed.get(at("run_new", people), {"again": first.pk}).content.decode().split())
+    assert f'value="{unnamed.pk}" id="id_systems_0" checked' in page
+    assert f'value="{ids["v4"]}" id="id_systems_1" checked' not in page
+
+
 def test_two_versions_are_compared_from_the_page_of_their_dataset(people: Cast, sign_in) -> None:
     world = versions(people)
     bob, slug = sign_in(people.bob), people.team.slug

@@ -46,6 +46,8 @@ def rater_leniency(ratings: Ratings) -> tuple[RaterLeniency, ...]:
     def mean(values: Floats, units: Floats, limits: tuple[float, float] | None = (0.0, 1.0)) -> Figure:
         return mean_interval(values[units], ratings.clusters[units], limits=limits)
 
+    most = max(ratings.values) - min(ratings.values) if ratings.values else 1.0
+
     found = []
     for row, rater in enumerate(ratings.raters):
         own = present[row]
@@ -57,7 +59,7 @@ def rater_leniency(ratings: Ratings) -> tuple[RaterLeniency, ...]:
                 labelled=int(own.sum()),
                 mean=mean(filled[row], own),
                 others=mean(others, shared),
-                leniency=mean(filled[row] - others, shared, None),
+                leniency=within(mean(filled[row] - others, shared, None), -most, most),
             )
         )
     return tuple(found)

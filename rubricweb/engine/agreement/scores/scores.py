@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.distributions import t_quantile
-from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, Floats, mean_interval
+from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, Floats, mean_interval, within
 from rubricweb.engine.agreement.scores.correlation import Scores, kendall, paired_scores, pearson, spearman
 from rubricweb.engine.agreement.scores.paired_tests import PairedT, Wilcoxon, paired_t, wilcoxon
 
@@ -56,14 +56,15 @@ def compare_scores(
     judged: Scores,
     clusters: Sequence[Hashable] | None = None,
     *,
+    limits: tuple[float, float] | None = (0.0, 1.0),
     resamples: int = 1000,
     seed: int = 0,
 ) -> ScoreAgreement:
     """Compare two columns of scores over the same units; None on either side leaves a unit out.
 
     `clusters` gives each unit's item; without it every unit is its own. Intervals are 95 %: t over items for
-    means (`mean_interval`), a percentile bootstrap over items for correlations. Raises ValueError on unequal
-    lengths and infinite scores.
+    means (`mean_interval`), a percentile bootstrap over items for correlations. `limits` are those of
+    `mean_difference`. Raises ValueError on unequal lengths and infinite scores.
 
     Worked: reference 0.2, 0.4, 0.9 and judged 0.3, 0.6, 0.7 → differences 0.1, 0.2, −0.2: bias 0.0333, MAE
     0.1667, RMSE √0.03 = 0.1732, Spearman 1, t = 0.0333 / (0.2082 / √3) = 0.2774.
@@ -78,7 +79,7 @@ def compare_scores(
         kendall=kendall(reference, judged, clusters, **options),
         rmse=rmse(reference, judged, clusters),
         mae=mae(reference, judged, clusters),
-        bias=mean_difference(reference, judged, clusters),
+        bias=mean_difference(reference, judged, clusters, limits=limits),
         bias_t=paired_t(reference, judged, clusters),
     )
 
@@ -88,12 +89,13 @@ def compare_runs(
     other: Scores,
     clusters: Sequence[Hashable] | None = None,
     *,
+    limits: tuple[float, float] | None = (0.0, 1.0),
     confidence: float = CONFIDENCE,
 ) -> RunComparison:
     """Compare the scores of two runs over the same units; None on either side leaves a unit out.
 
-    `clusters` gives each unit's item; without it every unit is its own. Intervals are t over items. Raises
-    ValueError on unequal lengths and infinite scores.
+    `clusters` gives each unit's item; without it every unit is its own. Intervals are t over items. `limits`
+    are those of `mean_difference`. Raises ValueError on unequal lengths and infinite scores.
 
     Worked: 0.2, 0.4, 0.9 and 0.3, 0.6, 0.7 → means 0.5 and 0.5333, difference 0.0333, d = 0.0333 / 0.2082 =
     0.1601.
@@ -104,7 +106,7 @@ def compare_runs(
         missing=len(one) - len(x),
         mean_one=mean_interval(x, items, limits=(0.0, 1.0), confidence=confidence),
         mean_other=mean_interval(y, items, limits=(0.0, 1.0), confidence=confidence),
-        difference=mean_interval(y - x, items, limits=None, confidence=confidence),
+        difference=_mean_difference(x, y, items, limits, confidence),
         cohen_d=_cohen_d(x, y, items, confidence),
         t=paired_t(one, other, clusters),
         wilcoxon=wilcoxon(one, other),
@@ -178,14 +180,32 @@ def mean_difference(
     other: Scores,
     clusters: Sequence[Hashable] | None = None,
     *,
+    limits: tuple[float, float] | None = (0.0, 1.0),
     confidence: float = CONFIDENCE,
 ) -> Figure:
     """Mean of other − one: the bias of a judge, or the difference of two runs; None without units.
 
-    Arguments as for `compare_scores`; the interval is t over items. Differences 0.1, 0.2, −0.2: 0.0333.
+    Arguments as for `compare_scores`; the interval is t over items. `limits` are the ends of the scale of the
+    scores, widened to what was seen: no difference is larger than what lies between them, and the interval is
+    cut there. None, for raw scores whose ends are not known, cuts nothing. Differences 0.1, 0.2, −0.2: 0.0333
+    with the interval (−1, 1).
     """
-    x, y, items = paired_scores(one, other, clusters)
-    return mean_interval(y - x, items, limits=None, confidence=confidence)
+    return _mean_difference(*paired_scores(one, other, clusters), limits, confidence)
+
+
+def _mean_difference(
+    x: Floats,
+    y: Floats,
+    items: NDArray[np.int64],
+    limits: tuple[float, float] | None,
+    confidence: float,
+) -> Figure:
+    found = mean_interval(y - x, items, limits=None, confidence=confidence)
+    if limits is None or not len(x):
+        return found
+    seen = np.concatenate([x, y, limits])
+    most = float(np.ptp(seen))
+    return within(found, -most, most)
 
 
 def cohen_d(

@@ -32,10 +32,11 @@ from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.rubric import Rubric, check_rubric
 
 FORMAT = "rubricweb-bundle"
-VERSION = 3
+VERSION = 4
 _WITHOUT_NOTES = (1, 2)
-_READ = (*_WITHOUT_NOTES, VERSION)
-"""Version 1 did not say by what labels count, neither held notes; they are read as before."""
+_READ = (*_WITHOUT_NOTES, 3, VERSION)
+"""Version 1 did not say by what labels count, 1 and 2 held no notes, none before 4 the causes of decisions;
+they are read as before."""
 
 NOTES = "notes.jsonl"
 CONTENTS = (

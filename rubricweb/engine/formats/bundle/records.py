@@ -54,7 +54,11 @@ class BundledJudgement:
 
 @dataclass(frozen=True, slots=True)
 class BundledAdjudication:
-    """What was settled on one criterion of one item, by whom and why; the answer as in BundledJudgement."""
+    """What was settled on one criterion of one item, by whom and why; the answer as in BundledJudgement.
+
+    ``cause`` is why the raters differed, "" where what all said was accepted, None where the file does not
+    say it.
+    """
 
     item_id: str
     criterion: str
@@ -66,6 +70,7 @@ class BundledAdjudication:
     recorded_at: str | None = None
     rubric_version: int | None = None
     counts_by: str | None = None
+    cause: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -20,6 +21,7 @@ Why: TypeAlias = Literal[
     "kind",
     "text",
     "twice",
+    "uncounted",
     "broken",
     "known",
 ]
@@ -40,10 +42,11 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "kind": ("kind", "{rows} with {names} of rater that {is_are} not known"),
     "text": ("row", "{rows}: a text that is too long or cannot be stored"),
     "twice": ("row", "{rows} that {are} there already"),
+    "uncounted": ("row", "{rows} that {do} not count for this rubric"),
     "known": ("import", "{rows} that {was_were} imported before"),
     "broken": ("row", "{rows} that cannot be read"),
 }
-_OF_LABELS = frozenset(("criterion", "check", "empty", "value", "twice", "known"))
+_OF_LABELS = frozenset(("criterion", "check", "empty", "value", "twice", "uncounted", "known"))
 """What is left out label by label: in a wide file others of the same row may be read."""
 _PLURALS = {"criterion": "criteria"}
 
@@ -63,6 +66,7 @@ class LeftOut:
             rows=counted(self.rows, "label" if self.why in _OF_LABELS else "row"),
             names=f"{self.distinct:,} {_PLURALS.get(noun, noun + 's') if self.distinct != 1 else noun}",
             is_are="is" if self.distinct == 1 else "are",
+            do="does" if self.rows == 1 else "do",
             are="is" if self.rows == 1 else "are",
             was_were="was" if self.rows == 1 else "were",
             s="s" if self.distinct == 1 else "",
@@ -128,3 +132,11 @@ class LeftOutRows:
             for why, rows in self._counts.items()
         ]
         return tuple(sorted(found, key=lambda group: -group.rows))
+
+
+def line_number(place: str) -> int:
+    """The number of the line, or of the record, a place begins with."""
+    found = re.match(r"(?:line |items\[)(\d+)", place)
+    if found is None:
+        return 0
+    return int(found[1]) + (1 if place.startswith("items") else 0)

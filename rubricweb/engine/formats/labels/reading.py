@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,13 +22,14 @@ from rubricweb.engine.formats.label_files import (
     RaterKind,
     says,
 )
+from rubricweb.engine.formats.label_provenance import NOT_COUNTED
 from rubricweb.engine.formats.labels.answers import (
     CriterionValueReader,
     allowed_labels,
     number_of,
     value_text,
 )
-from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem
+from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem, line_number
 from rubricweb.engine.formats.labels.recognition import KnownNames, recognised
 from rubricweb.engine.formats.labels.restoring import restored_choices, restored_rows
 from rubricweb.engine.formats.labels.rubrics import Rubrics
@@ -196,6 +196,10 @@ class _RowReader:
         if found.rater:
             rater = self._key(record, "rater", found.rater, "no_rater", problems)
         kind = self._kind(record, rater, problems)
+        if record.data.get("counts_by") == NOT_COUNTED:  # as our own exports say it
+            place = join_place(record.place, "counts_by")
+            fault = Fault(place, NOT_COUNTED, "a label that counts for this rubric")
+            problems.append(RowProblem("uncounted", fault))
         spoken = found.shape == "long"
         cells = found.cells if spoken else [one for one in found.cells if says(record.data.get(one.column))]
         if not spoken and problems:
@@ -312,13 +316,13 @@ class _RowReader:
         self._out.unread(unread, unread.total)
         if not labels and not self._out.faults:
             self._out.faults.add("", "no labels", f"rows with {', '.join(FIELDS[:5])}")
-        faults = sorted(self._out.faults, key=lambda fault: _number(fault.place))
+        faults = sorted(self._out.faults, key=lambda fault: line_number(fault.place))
         return LabelsReading(
             columns,
             self._found,
             tuple(labels),
             self._out.groups(),
-            tuple(sorted(self._out.rows, key=lambda fault: _number(fault.place))),
+            tuple(sorted(self._out.rows, key=lambda fault: line_number(fault.place))),
             self._unknown_values(),
             tuple(self._refused),
             tuple(faults),
@@ -388,12 +392,4 @@ class _RowReader:
 
 
 def _line_and(said: _Said) -> tuple[int, str, str, str]:
-    return _number(said.place), said.item_id, said.criterion, said.rater
-
-
-def _number(place: str) -> int:
-    """The number of the line, or of the record, a place begins with."""
-    found = re.match(r"(?:line |items\[)(\d+)", place)
-    if found is None:
-        return 0
-    return int(found[1]) + (1 if place.startswith("items") else 0)
+    return line_number(said.place), said.item_id, said.criterion, said.rater

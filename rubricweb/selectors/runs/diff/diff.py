@@ -233,7 +233,8 @@ def run_diff(
         for one, side in ((run, paired.run), (baseline, paired.baseline))
     )
     confidence = simultaneous(len(partners.pairs))
-    scores = compare_runs(changes.baseline.scores, changes.run.scores)
+    limits = (0.0, 1.0) if run.normalize and baseline.normalize else None
+    scores = compare_runs(changes.baseline.scores, changes.run.scores, limits=limits)
     # Votes are of single answers: several to a case change more often than any one of them.
     repeats = paired.run.repeats_units or paired.baseline.repeats_units
     parts = _contributions(now, before, partners, worth, changes, confidence)
@@ -333,17 +334,22 @@ def _contributions(
     normalize = now.run.normalize and before.run.normalize
     mine, theirs, run_ids = partners.of_run, partners.of_baseline, partners.run_ids()
     ids = [criterion.pk for criterion in (*mine, *partners.only_baseline)]
-    rows = np.zeros((len(units), len(ids)))
+    rows, limits = np.zeros((len(units), len(ids))), np.zeros((len(ids), 2))
     for sign, one, criteria in ((1, now, mine), (-1, before, theirs)):
         # The items that make up the scores; of a case each counts for its share.
         places = np.flatnonzero(np.isin(one.side.units, units) & ~np.isnan(one.side.grades.scores))
         of_unit = np.searchsorted(units, one.side.units[places])
         parts = _parts(one.run, criteria, worth, one.answers, places, normalize)
         parts[_own_rubric(one.run, one.side.grades.take(places))] = 0.0
-        for criterion, part in zip(criteria, parts.T, strict=True):
+        weights = [criterion.weight for criterion in criteria]
+        everything_met = np.ones((1, len(criteria)))
+        [most] = score_part_columns(weights, everything_met, everything_met == 0, normalize=normalize)
+        for criterion, part, end in zip(criteria, parts.T, np.nan_to_num(most), strict=True):
             pk = criterion.pk if one is now else run_ids.get(criterion.pk, criterion.pk)
             rows[:, ids.index(pk)] += sign * unit_means(part, of_unit, len(units))
-    return dict(zip(ids, mean_columns(rows, len(ids), confidence=confidence), strict=True))
+            limits[ids.index(pk)] += min(0.0, sign * end), max(0.0, sign * end)
+    found = mean_columns(rows, [(low, high) for low, high in limits], confidence=confidence)
+    return dict(zip(ids, found, strict=True))
 
 
 def _parts(

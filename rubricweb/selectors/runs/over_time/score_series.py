@@ -87,6 +87,11 @@ class Series:
     def newest(self) -> Point | None:
         return max(self.points, key=_in_time, default=None)
 
+    @property
+    def was_graded_in_order(self) -> bool:
+        """Whether the order of its versions is that in which they were graded; so for runs of one version."""
+        return list(self.points) == sorted(self.points, key=_in_time)
+
 
 def finished_runs(runs: QuerySet[Run]) -> list[Run]:
     """The newest POINTS finished runs of these that have a summary, newest first."""

@@ -1,6 +1,6 @@
 """A few items of a dataset, spread over it, and what a run would ask about them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -10,7 +10,8 @@ from rubricweb import engine
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.content import content_key, first_repeats
-from rubricweb.models import Item, RubricVersion, Run
+from rubricweb.models import Dataset, Item, RubricVersion, Run, SystemVersion, unarchived
+from rubricweb.selectors.datasets.halves import of_half
 from rubricweb.selectors.runs.graders import PER_ITEM, Graders
 
 
@@ -22,6 +23,26 @@ def sampled(items: QuerySet[Item], count: int, size: int) -> list[Item]:
         .prefetch_related("rubric_version__criteria")
         .order_by("position")
     )
+
+
+def sample_ids(
+    dataset: Dataset,
+    size: int,
+    *,
+    half: str = "",
+    systems: Collection[SystemVersion] = (),
+    among: Collection[int] | None = None,
+) -> list[int]:
+    """`spread_ids` of the items a run over the dataset would grade: of its half, of these system versions
+    alone, of the ids `among`. Without `systems` none is of an archived system, unless all are.
+    """
+    items = of_half(Item.objects.current().filter(dataset=dataset), half)
+    if among is not None:
+        items = items.filter(pk__in=among)
+    if systems:
+        return spread_ids(items.filter(system_version__in=systems), size)
+    listed = items.filter(unarchived("system_version__system__"))
+    return spread_ids(listed, size) or spread_ids(items, size)
 
 
 def spread_ids(items: QuerySet[Item], size: int) -> list[int]:

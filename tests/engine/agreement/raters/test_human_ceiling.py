@@ -131,6 +131,7 @@ def test_leniency_worked_by_hand():
     assert rae.leniency.value == pytest.approx((1 / 2 - 1 + 0) / 3)
     assert (bob.labelled, bob.leniency.n) == (2, 2)
     assert bob.leniency.value == pytest.approx((0 - 1 + 0) / 2)
+    assert (bob.leniency.low, bob.leniency.high) == (-1, 1)  # two units say nothing
 
 
 def test_leniency_needs_company():

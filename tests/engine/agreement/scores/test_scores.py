@@ -58,6 +58,20 @@ def test_three_scores_worked_by_hand():
     assert runs.cohen_d.value == pytest.approx(0.1 / 3 / spread)
 
 
+def test_no_interval_of_a_difference_reaches_beyond_what_is_possible():
+    """Of two scores half an interval is 12.706·√((Σe² + 2)/6) > 7; no score is off another by more than 1."""
+    runs = compare_runs([0.9, 1.0], [0.1, 0.16])
+    assert runs.difference.value == pytest.approx(-0.82)
+    assert (runs.difference.low, runs.difference.high) == (-1, 1)
+    bias = compare_scores([0.9, 1.0], [0.1, 0.16], resamples=0).bias
+    assert (bias.low, bias.high) == (-1, 1)
+    raw = compare_runs([0.9, 1.0], [0.1, 0.16], limits=None).difference  # nothing says where raw scores end
+    assert raw.low is not None
+    assert raw.low < -7
+    stars = compare_runs([1.0, 5.0], [4.0, 4.0]).difference  # from 0 to 5, as was seen
+    assert (stars.low, stars.high) == (-5, 5)
+
+
 def test_the_upper_end_of_rmse_is_told_on_the_logarithm_of_the_mean_square():
     """Ten squares of 0.01, ten of 0.09: mean 0.05, error 0.04/√19, t of 19 degrees 2.0930."""
     found = rmse([0.0] * 20, [0.1, 0.3] * 10)

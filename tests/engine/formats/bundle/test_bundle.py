@@ -98,7 +98,7 @@ def test_the_same_content_is_the_same_archive():
 def test_anyone_can_check_the_sums_of_the_manifest():
     files = unzipped(written(versions={"rubricweb": "1"}))
     manifest = json.loads(files.pop("manifest.json"))
-    assert (manifest["format"], manifest["version"]) == ("rubricweb-bundle", 3)
+    assert (manifest["format"], manifest["version"]) == ("rubricweb-bundle", 4)
     assert manifest["versions"] == {"rubricweb": "1"}
     assert manifest["files"] == {
         name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
@@ -251,7 +251,7 @@ def test_an_adjudication_keeps_its_answer():
     assert read_bundle(written(said=BundledRows([], [settled]))).adjudications == (settled,)
 
 
-@pytest.mark.parametrize(("version", "wanting"), [(2, []), (3, ["notes.jsonl"])])
+@pytest.mark.parametrize(("version", "wanting"), [(2, []), (3, ["notes.jsonl"]), (4, ["notes.jsonl"])])
 def test_archives_of_before_notes_are_read_without_them(version, wanting):
     files = unzipped(written())
     manifest = json.loads(files["manifest.json"]) | {"version": version}

@@ -87,9 +87,10 @@ def test_cases_that_came_later_come_in_when_the_split_is_extended(
     [(Source(kind="filter", search="Answer"), 2), (Source(kind="sample", size=2, seed=1), 2), (Source(), 2)],
 )
 def test_every_source_chooses_within_the_half(
-    people: Cast, dataset: Dataset, source: Source, items: int
+    people: Cast, dataset: Dataset, version: RubricVersion, source: Source, items: int
 ) -> None:
-    assert queue_plan(dataset, source, viewer=people.ed, half="dev").items == items
+    found = queue_plan(dataset, source, viewer=people.ed, rubric_version=version, half="dev")
+    assert found.items == items
     with pytest.raises(Invalid, match="from 1 to 2 items, not 3"):
         queue_plan(dataset, Source(kind="sample", size=3, seed=1), viewer=people.ed, half="dev")
 
