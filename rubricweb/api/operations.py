@@ -1,6 +1,6 @@
 """How an operation is declared: its role, whether it writes, what it answers and how it may refuse."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -148,23 +148,31 @@ REFUSALS = {
 
 
 def _refusing_unknown_names(operation: Operation, view: View) -> View:
-    """Filters come from a closed list: another name in the query string is refused, not ignored."""
-    known = [
-        name
-        for model in operation.models
-        if model.__ninja_param_source__ == "query"
-        for name in model.__ninja_flatten_map__
-    ]
+    """Names come from a closed list: another one in the query string or a form is refused, not ignored."""
+    in_query, in_form = _names(operation, "query"), _names(operation, "form", "file")
 
     @wraps(view)
     def checked(request: TokenRequest, **values: Any) -> Any:
-        unknown = [name for name in request.GET if name not in known]
-        if unknown:
-            allowed = nearest(unknown[0], known) if known else "no parameters here"
-            raise Invalid(
-                f"Unknown query parameter: {', '.join(map(shortened, unknown[:5]))}.",
-                [Fault(f"query.{shortened(name)}", "an unknown parameter", allowed) for name in unknown[:20]],
-            )
+        _require_known(request.GET, in_query, "parameter", "query.")
+        if in_form:
+            _require_known([*request.POST, *request.FILES], in_form, "form field")
         return view(request, **values)
 
     return checked  # type: ignore[return-value]  # wraps keeps the signature
+
+
+def _names(operation: Operation, *sources: str) -> list[str]:
+    models = [model for model in operation.models if model.__ninja_param_source__ in sources]
+    # A model of files alone has no map of names.
+    return [name for model in models for name in getattr(model, "__ninja_flatten_map__", model.model_fields)]
+
+
+def _require_known(sent: Iterable[str], known: list[str], what: str, place: str = "") -> None:
+    unknown = [name for name in sent if name not in known]
+    if unknown:
+        allowed = nearest(unknown[0], known) if known else f"no {what}s here"
+        kind = "query parameter" if place else what
+        raise Invalid(
+            f"Unknown {kind}: {', '.join(map(shortened, unknown[:5]))}.",
+            [Fault(f"{place}{shortened(name)}", f"an unknown {what}", allowed) for name in unknown[:20]],
+        )

@@ -110,6 +110,11 @@ def difference(value: float | None, digits: int = 3) -> str:
     )
 
 
+def p_text(p: float | None) -> str:
+    """A p value: "0.0180", and "< 0.0001" for what is smaller, since none is nothing."""
+    return "< 0.0001" if p is not None and p < 0.0001 else number(p, 4)
+
+
 def share(value: float | None, digits: int = 0) -> str:
     """A share from 0 to 1 as "86%"; almost all is ">99%" and almost none "<1%", never the exact end."""
     if not is_number(value):

@@ -13,6 +13,7 @@ from io import TextIOWrapper
 from typing import NoReturn
 
 from rubricweb import __version__
+from rubricweb.engine.errors import Fault
 from rubricweb.errors import Refusal
 from rubricweb.management.arguments import data, datasets, discussion, review, running, team
 from rubricweb.management.arguments.common import subcommand
@@ -74,7 +75,17 @@ def _run(arguments: Sequence[str]) -> int:
     except Refusal as error:
         said, faults = str(error), getattr(error, "faults", ())
         unsaid = (one for one in faults if str(one) not in said and one.allowed != said)
-        return _refuse(said, *(f"  {fault}" for fault in unsaid))
+        return _refuse(said, *(f"  {fault}" for fault in unsaid), *_way_out(options, faults))
+
+
+def _way_out(options: argparse.Namespace, faults: Sequence[Fault]) -> list[str]:
+    """With what a table that lacks the column of submissions is read all the same."""
+    if all(fault.place != "submission" or not fault.found.startswith("the columns") for fault in faults):
+        return []
+    named = "--column submission=COLUMN"
+    return [
+        f"Name it: {named}" if "column" in options else f"Name it: rubricweb datasets import FILE {named}"
+    ]
 
 
 def _call_app(options: argparse.Namespace) -> int:

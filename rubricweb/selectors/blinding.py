@@ -322,8 +322,8 @@ def require_nothing_hidden(viewer: User, team: Team, dataset_id: int) -> None:
     hidden = len(hidden_of(viewer, team, dataset_id))
     if hidden:
         raise Withheld(
-            f"You are still to review {hidden} items of this dataset blind, so their verdicts cannot be "
-            "handed to you. Submit your reviews, or ask somebody who is not a rater."
+            f"The verdicts on {counted(hidden, 'item')} of this dataset are hidden from you, and cannot be "
+            f"handed to you. {what_hides(viewer, team, dataset_id)} Or ask somebody who is not a rater."
         )
 
 
@@ -342,10 +342,39 @@ def require_queues_visible(queues: Sequence[ReviewQueue], viewer: User) -> None:
     if left:
         named = queues[0].name if len(queues) == 1 else "these files"
         raise Withheld(
-            f"You are still to review {counted(left, 'item')} of {named} blind. How far the "
-            "raters agree would tell what they said: it appears once you have submitted your reviews, or "
-            "when the queue is closed."
+            f"The verdicts on {counted(left, 'item')} of {named} are hidden from you, and how far the raters "
+            f"agree would tell of them. {what_hides(viewer, team, dataset_id)}"
         )
+
+
+def what_hides(viewer: User, team: Team, dataset_id: int) -> str:
+    """The queues that hide items of the dataset from this person, by name, and what ends that; "" for none.
+
+    What others took there, or this person skipped, may still be handed to them: it stays hidden until the
+    queue is closed.
+    """
+    left, itself = _left(viewer).filter(queue=OuterRef("pk")), Q(dataset=dataset_id)
+    words = Item.objects.filter(dataset=dataset_id).exclude(content_hash="").order_by().values("content_hash")
+    own = Review.objects.filter(queue=OuterRef("queue"), item=OuterRef("item"), rater__user=viewer)
+    is_draft = Exists(own.filter(state=ReviewState.DRAFT, holds_place=True))
+    is_free = Q(room__gt=0) & ~Q(Exists(own.filter(state=ReviewState.SKIPPED)))
+    queues = (
+        _blind_queues(viewer, team)
+        .filter(Exists(left), itself | Q(Exists(left.filter(item__content_hash__in=words))))
+        .annotate(can_submit=Exists(left.filter(Q(is_draft) | is_free)))
+    )
+    to_do: list[str] = []
+    taken: list[str] = []
+    for name, can_submit in queues.order_by("pk").values_list("name", "can_submit").distinct():
+        (to_do if can_submit else taken).append(f"“{name}”")
+    said = [f"Submit your reviews in {' and '.join(to_do)}."] if to_do else []
+    if taken:
+        is_closed = "it is" if len(taken) == 1 else "they are"
+        said.append(
+            f"Nothing is left for you to submit in {' and '.join(taken)}: what is hidden there appears when "
+            f"{is_closed} closed."
+        )
+    return " ".join(said)
 
 
 def require_own_visible(viewer: User, review: Review) -> None:

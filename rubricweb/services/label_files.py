@@ -202,7 +202,7 @@ def look_at_labels(
     """The same, whatever is wrong with the columns, rows and values: that stands in the plan's reading.
 
     Raises Invalid for what is no table, Conflict for a queue name that is taken and for a file all of whose
-    labels were imported before.
+    labels were imported before, unless it has values that are no answers.
     """
     queue_name = queue_name_of(queue_name, filename)
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
@@ -214,6 +214,8 @@ def look_at_labels(
         mark = transaction.savepoint()
         resolved = resolve_labels(dataset, rubric_version, reading.labels)
         new = new_labels(dataset, resolved, queue_name)
+        if not reading.unknown_values:  # what they mean can still be said
+            new.require_some()
         known, given = new.known, new.labels
         members = {key: rater.user.username for key, rater in resolved.raters.items() if rater.user}
         transaction.savepoint_rollback(mark)

@@ -141,6 +141,7 @@ def store_labels(
     dataset_versions.hold(dataset)
     resolved = resolve_labels(dataset, rubric_version, labels)
     new = new_labels(dataset, resolved, queue_name)
+    new.require_some(str((detail or {}).get("left_out", "")))
     queue = None
     if new.people:
         queue = _store_reviews(dataset, rubric_version, new, by=by, queue_name=queue_name)

@@ -64,12 +64,24 @@ class NewLabels:
     machines: list[tuple[Rater, list[imported_runs.Grade], str]]
     known: tuple[LeftOut, ...]
 
+    def require_some(self, left_out: str = "") -> None:
+        """Raises Conflict where all was imported before; `left_out` is what the file has beside it."""
+        if not self.known or self.people or self.machines:
+            return
+        places = " and ".join(place for one in self.known for place in one.names)
+        more = sum(one.distinct - len(one.names) for one in self.known)
+        where = f"{places} and {more} more" if more else places
+        which, beside = ("All other labels", f" Left out: {left_out}.") if left_out else ("All labels", "")
+        raise Conflict(
+            f"{which} in this file were imported before, as {where}. Nothing was imported.{beside}"
+        )
+
 
 def new_labels(dataset: Dataset, resolved: ResolvedLabels, queue_name: str) -> NewLabels:
     """What of a file was not imported before into this dataset. People's labels are looked at one by one: one
     that the newest import has as well is left out. A machine's are where a run has just the same.
 
-    Raises Conflict where nothing is new, and for a queue name that is taken.
+    Raises Conflict for a queue name that is taken.
     """
     everybody, people, said = resolved.by_people(), [], []
     imported = _imported(dataset, {(*pair, criterion.pk) for pair, _, criterion in everybody})
@@ -92,8 +104,6 @@ def new_labels(dataset: Dataset, resolved: ResolvedLabels, queue_name: str) -> N
             continue
         texts = [(rater.pk, item.pk, criterion.pk, *text) for item, criterion, *text in grades]
         machines.append((rater, grades, digest(texts)))
-    if known and not (people or machines):
-        raise Conflict(_all_imported_before(known))
     if people and ReviewQueue.objects.filter(team=dataset.team, name=queue_name).exists():
         raise Conflict(taken(queue_name))
     of_people, of_machines = {label for _, label, _ in people}, {rater for rater, *_ in machines}
@@ -158,10 +168,3 @@ def _same_run(dataset: Dataset, rater: Rater, grades: Sequence[imported_runs.Gra
 
 def _known(labels: int, places: tuple[str, ...]) -> LeftOut:
     return LeftOut("known", labels, places[:NAMES_SHOWN], len(places))
-
-
-def _all_imported_before(known: Sequence[LeftOut]) -> str:
-    places = " and ".join(place for one in known for place in one.names)
-    more = sum(one.distinct - len(one.names) for one in known)
-    where = f"{places} and {more} more" if more else places
-    return f"All labels in this file were imported before, as {where}. Nothing was imported."

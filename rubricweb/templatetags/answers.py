@@ -32,7 +32,7 @@ class ShownOption:
 
 @register.filter
 def as_json(value: Any) -> str:
-    """Labels or other plain values for an attribute that a script reads; in what htmx swaps no script stays."""
+    """Plain values for an attribute that a script reads: in what htmx swaps no JSON in a script stays."""
     return json.dumps(value, ensure_ascii=False)
 
 

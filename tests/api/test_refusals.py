@@ -98,6 +98,15 @@ def test_a_nul_character_in_a_query_or_form_is_refused(ed: ApiClient) -> None:
     ed.refused(422, "POST", "/rubrics/import", files={"file": file, "title": "a\x00b"})
 
 
+def test_an_unknown_field_of_a_form_is_refused(ed: ApiClient) -> None:
+    file = upload('[{"submission": "Hi"}]', "d.json")
+    problem = ed.refused(422, "POST", "/datasets/import", files={"file": file, "nmae": "Greetings"})
+    [fault] = problem["faults"]
+    assert (fault["place"], fault["found"]) == ("nmae", "an unknown form field")
+    assert fault["allowed"].startswith("did you mean name?")
+    assert ed.get("/datasets")["items"] == []
+
+
 def test_a_broken_form_is_not_understood(ed: ApiClient) -> None:
     response = ed.client.generic(
         "POST",

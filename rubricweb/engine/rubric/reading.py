@@ -226,9 +226,12 @@ def check_criterion(entry: Any, faults: FaultList, place: str) -> Criterion | No
 
 
 def check_together(
-    criteria: Iterable[Criterion | None], faults: FaultList, place: str, places: Sequence[str]
+    criteria: Iterable[Criterion | None], faults: FaultList, place: str, entries: Sequence[Entry]
 ) -> None:
-    """What only shows between criteria (None is an unreadable one): none, too many, a name or id twice."""
+    """What only shows between criteria (None is an unreadable one): none, too many, a name or id twice.
+
+    `entries` are what they were read from: an unreadable one has its name too.
+    """
     criteria = list(criteria)
     if not criteria:
         faults.add(place, "an empty list", "at least one criterion")
@@ -237,14 +240,20 @@ def check_together(
     first: dict[tuple[str, str], int] = {}
     for i, criterion in enumerate(criteria):
         for field in ("name", "id"):
-            value = getattr(criterion, field, None)
+            where, entry = entries[i]
+            value = getattr(criterion, field, None) if criterion else _text_in(entry, field)
             if value is None:
                 continue
             key = (field, value.casefold() if field == "name" else value)
             if key in first:
-                found = f"the {field} {value!r} again (as {places[first[key]]})"
-                faults.add(join_place(places[i], field), found, f"a different {field} for every criterion")
+                found = f"the {field} {value!r} again (as {entries[first[key]][0]})"
+                faults.add(join_place(where, field), found, f"a different {field} for every criterion")
             first.setdefault(key, i)
+
+
+def _text_in(entry: Any, field: str) -> str | None:
+    value = entry.get(field) if isinstance(entry, Mapping) else None
+    return (value.strip() or None) if isinstance(value, str) else None
 
 
 def add_faults(faults: FaultList, error: ValidationError, place: str, known: Sequence[str]) -> None:

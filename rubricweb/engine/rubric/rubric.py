@@ -92,7 +92,7 @@ class Rubric(BaseModel):
         faults = FaultList()
         entries = [(f"criteria[{i}]", entry) for i, entry in enumerate(criteria)]
         read = tuple(check_criterion(entry, faults, place) for place, entry in entries)
-        check_together(read, faults, "criteria", [place for place, _ in entries])
+        check_together(read, faults, "criteria", entries)
         faults.raise_as(InvalidRubric)
         try:
             super().__init__(
@@ -245,7 +245,7 @@ def check_rubric(data: Any, faults: FaultList, place: str = "") -> Rubric | None
         return None
     entries = named_by_ids(entries)
     read = [check_criterion(entry, faults, where) for where, entry in entries]
-    check_together(read, faults, criteria_place, [where for where, _ in entries])
+    check_together(read, faults, criteria_place, entries)
     if faults.total > before:
         return None
     return Rubric([criterion for criterion in read if criterion is not None], **head)

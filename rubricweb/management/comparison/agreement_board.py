@@ -2,7 +2,7 @@
 
 import argparse
 
-from rubricweb.engine.number_format import number, text_of, value_of
+from rubricweb.engine.number_format import counted, number, text_of, value_of
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import resolve_actor
 from rubricweb.management.terminal.printed import Table, Terminal, terminal
@@ -73,10 +73,10 @@ def _print(board: AgreementBoard) -> None:
         gold = "" if rater.gold is None else f", right on gold items {text_of(rater.gold)}"
         console.print(
             f"{_name(rater.rater)}: leniency {text_of(rater.leniency, signed=True)} "
-            f"over {rater.leniency.n} units{gold}",
+            f"over {counted(rater.leniency.n, 'unit')}{gold}",
         )
     for week in board.weeks:
-        console.print(f"Week of {week.monday}: α {text_of(week.alpha)} over {week.items} items")
+        console.print(f"Week of {week.monday}: α {text_of(week.alpha)} over {counted(week.items, 'item')}")
 
 
 def _print_matrix(console: Terminal, board: AgreementBoard) -> None:

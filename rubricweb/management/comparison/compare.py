@@ -7,7 +7,7 @@ from typing import Any
 from rubricweb import access
 from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.number_format import interval_text, share, text_of, value_of
+from rubricweb.engine.number_format import counted, interval_text, share, text_of, value_of
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import diff
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
@@ -192,7 +192,7 @@ def _print(found: Comparison) -> None:
     scores = found.scores.agreement
     if scores.n:
         console.print(
-            f"Scores of {scores.n} items: Pearson {text_of(scores.pearson)}, "
+            f"Scores of {counted(scores.n, 'item')}: Pearson {text_of(scores.pearson)}, "
             f"Spearman {text_of(scores.spearman)}, "
             f"judge less people {text_of(scores.bias, signed=True)} on average."
         )
@@ -214,17 +214,16 @@ def _print(found: Comparison) -> None:
 def _print_left_out(found: Comparison) -> None:
     console = terminal()
     if found.undecided:
-        console.print(f"{found.undecided} labelled criteria are left out: people are tied.")
+        tied = counted(found.undecided, "labelled criterion", "labelled criteria")
+        console.print(f"{tied} left out: people are tied.")
     if found.of_other_systems:
-        console.print(
-            f"{found.of_other_systems} labels are of other versions' answers: the run was not over those."
-        )
+        labels = counted(found.of_other_systems, "label")
+        console.print(f"{labels} of other versions' answers: the run was not over those.")
     if found.on_other_versions:
-        console.print(
-            f"{found.on_other_versions} labels are by other rubric versions: the run was never asked those."
-        )
+        labels = counted(found.on_other_versions, "label")
+        console.print(f"{labels} by other rubric versions: the run was never asked those.")
     if found.hidden_items:
-        console.print(f"{found.hidden_items} items are left out: you are still to review them blind.")
+        console.print(f"{counted(found.hidden_items, 'item')} left out: still to be reviewed by you, blind.")
 
 
 def _members(panel: PanelComparison) -> Table:
@@ -252,8 +251,8 @@ def _print_estimate(found: PeopleEstimate) -> None:
         return
     for of, mean in ((found.population, found.these), ("cases like these", found.like_these)):
         assert mean is not None
-        why = f" {mean.reason}" if mean.reason else ""
-        console.print(f"People's mean score over {of}: {text_of(mean)} from {mean.n:,} labelled items.{why}")
+        why, items = f" {mean.reason}" if mean.reason else "", counted(mean.n, "fully labelled item")
+        console.print(f"People's mean score over {of}: {text_of(mean)} from {items}.{why}")
     these, like_these = found.these, found.like_these
     assert these is not None
     assert like_these is not None

@@ -7,6 +7,7 @@ from rubricweb.engine.autograders.examples.few_shot import query_text
 from rubricweb.engine.number_format import number
 from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.management.terminal.actor import note, resolve_actor
+from rubricweb.management.terminal.paging import FirstRows, note_more
 from rubricweb.management.terminal.printed import table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Role
@@ -38,8 +39,7 @@ def show_case(options: argparse.Namespace) -> int:
     terminal().print(rows)
     if not found.graded_alike:
         note("Judge, rubric version or examples differ: compare scores only where they are the same.")
-    if found.next_cursor is not None:
-        note(f"There are more; --limit {options.limit * 2} shows them.")
+    note_more(FirstRows(found.answers, found.next_cursor is not None), len(found.answers))
     return 0
 
 
@@ -58,7 +58,7 @@ def _row(answer: CaseAnswer) -> tuple[str, ...]:
         who if answer.is_current else f"{who}, retired",
         first_words(item.submission),
         str(grading.run) if grading else "",
-        ", ".join(judge),
-        ", ".join(people),
+        "\n".join(judge),
+        "\n".join(people),
         number(grading.score) if grading else "",
     )

@@ -217,7 +217,7 @@ def rubric_named(
         return access.access_version(actor.team, number)
     path = Path(name)
     version, is_new = files.rubric_from_file(
-        actor.team, by=actor.user, data=read_file(path), filename=path.name
+        actor.team, by=actor.user, data=_file(path, "rubrics versions RUBRIC"), filename=path.name
     )
     tell(f"Rubric: {version} (id:{version.pk}{', new' if is_new else ''})")
     return version
@@ -229,7 +229,14 @@ def dataset_named(actor: Actor, name: str, *, tell: Callable[[str], object] = no
         return access.access_dataset(actor.team, number)
     path = Path(name)
     stored, is_new = files.dataset_from_file(
-        actor.team, by=actor.user, data=read_file(path), filename=path.name
+        actor.team, by=actor.user, data=_file(path, "datasets list"), filename=path.name
     )
     tell(f"Dataset: {stored.dataset} (id:{stored.dataset.pk}{', new' if is_new else ''})")
     return stored.dataset
+
+
+def _file(path: Path, listed_by: str) -> bytes:
+    try:
+        return read_file(path)
+    except Invalid as error:
+        raise Invalid(f"{error} Stored ones are named like id:7: rubricweb {listed_by}.") from error

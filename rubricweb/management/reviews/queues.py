@@ -66,6 +66,7 @@ def show(options: argparse.Namespace) -> int:
         _print_in_full(queue, actor.user)
         return 0
     people = "the whole team" if queue.everyone else "chosen members"
+    left = "none" if not progress.left else "not known yet" if pace.left is None else duration(pace.left)
     about = [
         ("queue", f"{queue.pk}, {queue.name}, {queue.state}"),
         ("items", f"{count(progress.items)} of {queue.dataset}, {queue.raters_per_item} people each"),
@@ -76,7 +77,7 @@ def show(options: argparse.Namespace) -> int:
         ("people", f"{people}; order: {queue.get_order_display()}; blind: {queue.get_blind_display()}"),
         ("submitted", f"{count(progress.submitted)} of {count(progress.wanted)}"),
         ("drafts", f"{count(progress.drafts)}, {count(progress.expired)} of them released"),
-        ("work left", duration(pace.left) if pace.left is not None else "not known yet"),
+        ("work left", left),
     ]
     table = Table(("rater",), ("submitted", "drafts", "expired", "skipped", "a review takes"))
     for one in raters:

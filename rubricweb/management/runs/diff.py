@@ -1,7 +1,8 @@
 """`rubricweb compare RUN --with BASELINE`: a run against another one over the same dataset."""
 
+from rubricweb.engine.agreement.intervals import CONFIDENCE
 from rubricweb.engine.agreement.scores.pairing import Unit
-from rubricweb.engine.number_format import counted, figure_text, number, share, text_of, value_of
+from rubricweb.engine.number_format import counted, figure_text, number, p_text, share, text_of, value_of
 from rubricweb.engine.number_format import difference as shown_difference
 from rubricweb.management.terminal.actor import Actor
 from rubricweb.management.terminal.printed import Table, terminal
@@ -48,11 +49,18 @@ def _print(found: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
         f"Mean {found.scale} {text_of(difference, signed=True)} "
         f"over {counted(found.scores.n, found.paired_by)}: "
         f"{value_of(found.scores.mean_one)} became {value_of(found.scores.mean_other)}. "
-        f"Wilcoxon p {number(test.p, 4)}, Cohen's d {text_of(found.scores.cohen_d, signed=True)}."
+        f"Wilcoxon p {p_text(test.p)}, Cohen's d {text_of(found.scores.cohen_d, signed=True)}."
     )
+    is_off_0 = (difference.low or 0) > 0 or (difference.high or 0) < 0
+    if None not in (test.p, difference.low) and ((test.p or 0) < 1 - CONFIDENCE) != is_off_0:
+        console.print(
+            f"The interval and p differ: the interval is of the mean, and wide where {units} are few; "
+            f"Wilcoxon asks by ranks whether {units} moved one way more than the other."
+        )
     counts = found.counts
     console.print(
-        f"{units.capitalize()}: {counts['regression']} regressions, {counts['fix']} fixes, "
+        f"{units.capitalize()}: {counted(counts['regression'], 'regression')}, "
+        f"{counted(counts['fix'], 'fix', 'fixes')}, "
         f"{counts['unchanged']} unchanged, "
         f"{counts['unpaired']} in no difference, without a score or with an error on a side."
     )
@@ -60,7 +68,7 @@ def _print(found: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
         system = f"{side.system}, " if side.system else ""
         console.print(
             f"  {side.run} ({system}{side.run.state}): {side.graded} of {side.items} items graded, "
-            f"coverage {share(side.coverage)}, {side.errors} errors"
+            f"coverage {share(side.coverage)}, {counted(side.errors, 'error')}"
         )
     if found.without_pair is not None:
         _print_without_pair(found, found.without_pair)
@@ -76,7 +84,8 @@ def _print(found: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
     if changed:
         console.print(_items(changed, found.paired_by))
     if found.hidden_items:
-        console.print(f"{found.hidden_items} {units} are left out: you are still to review them blind.")
+        hidden = counted(found.hidden_items, found.paired_by)
+        console.print(f"{hidden} left out: still to be reviewed by you, blind.")
 
 
 def _named_sides(found: RunDiff) -> tuple[str, str]:
@@ -125,7 +134,7 @@ def _criteria(found: RunDiff) -> Table:
             figure_text(row.run_mean, n=row.n),
             "–" if row.better is None else str(row.better),
             "–" if row.worse is None else str(row.worse),
-            number(row.p, 4),
+            p_text(row.p),
             value_of(row.contribution, signed=True),
             "–" if row.criterion.kind == "check" else NOISE[row.within_noise],
             f"{row.run_errors} / {row.baseline_errors}",

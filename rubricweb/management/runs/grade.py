@@ -20,9 +20,9 @@ from rubricweb import access
 from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.offline.server import running_server
 from rubricweb.management.datasets.imports import dataset_named, rubric_named
 from rubricweb.management.runs import grade_tables
+from rubricweb.management.teams.judges import start_offline
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import require_writable, write_file
 from rubricweb.models import Dataset, Role, RubricVersion, Run, RunState
@@ -32,7 +32,6 @@ from rubricweb.selectors.runs import results
 from rubricweb.selectors.runs.planning.forecasts import Forecast
 from rubricweb.selectors.runs.planning.samples import sample_ids
 from rubricweb.selectors.shared.clock import database_clock, database_now
-from rubricweb.selectors.spending.spending import refused_by
 from rubricweb.selectors.teams import lookup
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
 from rubricweb.services import exports as export_service
@@ -201,7 +200,7 @@ def _examples(options: argparse.Namespace, actor: Actor) -> FewShot | None:
 def _resume(options: argparse.Namespace, actor: Actor, stack: ExitStack) -> Run:
     started = access.access_run(actor.team, options.resume)
     if panels.asks_offline(started):
-        _offline_judge(stack)
+        start_offline(stack)
         _say_what_it_is()
     if options.budget is not None:
         lifecycle.set_budget(started, by=actor.user, budget_usd=options.budget)
@@ -261,14 +260,8 @@ def _judge(options: argparse.Namespace, name: str, actor: Actor, stack: ExitStac
     judge_id = name if name in judges or not called else called[0]
     judge_id = judge_id or next(iter(judges), endpoints.OFFLINE)
     if judge_id == endpoints.OFFLINE:
-        _offline_judge(stack)
+        start_offline(stack)
     return judge_id, endpoints.choose_judge(actor.team, judge_id, model=options.model)
-
-
-def _offline_judge(stack: ExitStack) -> None:
-    """Starts the offline judge for as long as the command runs, unless one is running already."""
-    if not settings.OFFLINE_JUDGE_URL:
-        settings.OFFLINE_JUDGE_URL = stack.enter_context(running_server())
 
 
 def _say_what_it_is() -> None:
@@ -355,21 +348,8 @@ def _finish(options: argparse.Namespace, actor: Actor, ended: Run) -> int:
     if options.output:
         _write_verdicts(options.output, actor, ended)
     why = stop_reason(ended, withheld=is_withheld_run(ended, actor.user))
-    if ended.state == RunState.FAILED:
-        note(f"The run stopped early. {why}")
-        note(f"Once that is mended: rubricweb grade --resume {ended.pk}")
-        return 1
-    if ended.state == RunState.PAUSED:
-        note(f"The run is paused. {why}")
-        cap = refused_by(ended.stop_reason)
-        if cap == "month_budget":
-            note("An owner of the team can raise that: rubricweb spending cap MORE")
-        more = " --budget MORE" if cap == "budget" else ""
-        note(f"Go on with: rubricweb grade --resume {ended.pk}{more}")
-        return 1
-    if ended.state == RunState.CANCELLED:
-        note("The run was cancelled.")
-        note(f"Go on with: rubricweb grade --resume {ended.pk}")
+    if ended.state != RunState.FINISHED:
+        grade_tables.note_unfinished(ended, why)
         return 1
     if result.hidden:
         note(

@@ -5,12 +5,13 @@ from rich.table import Table
 from rubricweb.engine.number_format import counted, share, text_of
 from rubricweb.management.terminal.actor import Actor, note
 from rubricweb.management.terminal.printed import facts, mean_words, passed_words, terminal
-from rubricweb.models import Run
+from rubricweb.models import Run, RunState
 from rubricweb.selectors.runs import errors, results
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs import votes as run_votes
 from rubricweb.selectors.runs.planning.forecasts import Forecast
 from rubricweb.selectors.shared.clock import database_now
+from rubricweb.selectors.spending.spending import refused_by
 from rubricweb.selectors.withheld_runs import WITHHELD
 from rubricweb.templatetags.display import count, usd
 from rubricweb.templatetags.run_plan_words import duration_span, span, usd_span
@@ -75,6 +76,20 @@ def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
     table.add_row("tokens", WITHHELD if progress.withheld else tokens)
     table.add_row("cost", WITHHELD if progress.withheld else cost)
     _print(table)
+
+
+def note_unfinished(run: Run, why: str) -> None:
+    """Says of a run that did not finish what became of it, and with which command it goes on."""
+    if run.state == RunState.CANCELLED:
+        note("The run was cancelled.")
+    else:
+        note(f"The run {'stopped early' if run.state == RunState.FAILED else 'is paused'}. {why}")
+    cap = refused_by(run.stop_reason)
+    if cap == "month_budget":
+        note("An owner of the team can raise that: rubricweb spending cap MORE")
+    first = "Once that is mended" if run.state == RunState.FAILED else "Go on with"
+    more = " --budget MORE" if cap == "budget" else ""
+    note(f"{first}: rubricweb grade --resume {run.pk}{more}")
 
 
 def note_failed_items(ended: Run, result: results.Result) -> None:

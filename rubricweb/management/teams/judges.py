@@ -1,11 +1,14 @@
 """`rubricweb judge list` and `test`: which judges a team can ask, and whether one answers."""
 
 import argparse
+from contextlib import ExitStack
 
+from django.conf import settings
 from django.utils import timezone
 
 from rubricweb.engine.number_format import counted, money
 from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.offline.server import running_server
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.printed import table, terminal
 from rubricweb.management.terminal.shapes import print_shape
@@ -14,8 +17,20 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.endpoints.trials import EXPECTED, Trial, try_judge
 
 
+def start_offline(stack: ExitStack) -> None:
+    """Starts the offline judge for as long as the command runs, unless one is running already."""
+    if not settings.OFFLINE_JUDGE_URL:
+        settings.OFFLINE_JUDGE_URL = stack.enter_context(running_server())
+        stack.callback(setattr, settings, "OFFLINE_JUDGE_URL", "")
+
+
 def list_judges(options: argparse.Namespace) -> int:
-    judges = endpoints.judges_of(resolve_actor(options, Role.VIEWER).team)
+    """The judges that `rubricweb serve` offers: the offline one too where there is no key for another."""
+    actor = resolve_actor(options, Role.VIEWER)
+    with ExitStack() as stack:
+        if not settings.OPENAI_API_KEY:
+            start_offline(stack)
+        judges = endpoints.judges_of(actor.team)
     if options.json:
         from rubricweb.api.runs.schemas import PricedJudge
         from rubricweb.api.schemas import WithFields
@@ -23,25 +38,27 @@ def list_judges(options: argparse.Namespace) -> int:
         for judge_id, config in judges.items():
             print_shape(PricedJudge, WithFields(config, id=judge_id))
         return 0
-    if not judges:
-        note("No judge: set OPENAI_API_KEY, or let an owner add one: rubricweb endpoints add --help")
-        return 0
     rows = table(("judge", "name", "model", "address"), ("US$ per million in / out",))
     for judge_id, config in judges.items():
-        rows.add_row(judge_id, config.name, config.model, config.base_url, _price(config))
+        address = config.base_url if judge_id != endpoints.OFFLINE else "here"
+        rows.add_row(judge_id, config.name, config.model, address, _price(config))
     terminal().print(rows)
     if endpoints.OFFLINE in judges:
         note(f"{endpoints.OFFLINE}: {endpoints.OFFLINE_ABOUT}")
+    if set(judges) == {endpoints.OFFLINE}:
+        note("For a real one set OPENAI_API_KEY, or let an owner add one: rubricweb endpoints add --help")
     return 0
 
 
 def test_judge(options: argparse.Namespace) -> int:
     """0 when an answer could be read, 1 otherwise."""
     actor = resolve_actor(options, Role.OWNER)
-    judges = endpoints.judges_of(actor.team)
-    called = [judge_id for judge_id, judge in judges.items() if judge.name == options.name]
-    judge_id = options.name if options.name in judges or not called else called[0]
-    return tried(actor, judge_id, as_json=options.json)
+    with ExitStack() as stack:
+        start_offline(stack)
+        judges = endpoints.judges_of(actor.team)
+        called = [judge_id for judge_id, judge in judges.items() if judge.name == options.name]
+        judge_id = options.name if options.name in judges or not called else called[0]
+        return tried(actor, judge_id, as_json=options.json)
 
 
 def tried(actor: Actor, judge_id: str, *, as_json: bool) -> int:

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from rubricweb import tasks
-from rubricweb.judges.offline.server import running_server
 from rubricweb.management.serving.serve import running_at
+from rubricweb.management.teams.judges import start_offline
 from rubricweb.management.terminal import prepare
 from rubricweb.management.terminal.actor import note
 from rubricweb.selectors.shared import workers
@@ -45,7 +45,7 @@ def load_demo(options: argparse.Namespace) -> int:
     prepare.require_tables(note)
     with ExitStack() as stack:
         if not (settings.OFFLINE_JUDGE_URL or settings.OPENAI_API_KEY):
-            settings.OFFLINE_JUDGE_URL = stack.enter_context(running_server())
+            start_offline(stack)
         team = demo.load_demo(enqueue=tasks.notify, now=timezone.now())
     note(f"The demo team is {team} ({team.slug}).")
     if not workers.alive(database_now()):

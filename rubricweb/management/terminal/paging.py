@@ -46,4 +46,4 @@ def first(limit: int, page: Callable[[str | None, int], CursorPage[Row]]) -> Fir
 def note_more(found: FirstRows[Row], limit: int) -> None:
     """Says that there are more rows than the limit, and how to see them."""
     if found.more:
-        note(f"There are more; --limit {limit * 2} shows them.")
+        note(f"There are more: --limit says how many are shown, now {limit:,}.")

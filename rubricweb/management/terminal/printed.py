@@ -133,7 +133,8 @@ class Table(RichTable):
             cells = [str(cell) for cell in row]
             below = zip(titles[first:], cells[first:], strict=True)
             yield Text("  ".join(cells[:first]), style="bold", overflow="fold")
-            yield from _packed([f"{title} {cell}" for title, cell in below if cell], width)
+            named = [f"{title} {', '.join(cell.splitlines())}" for title, cell in below if cell]
+            yield from _packed(named, width)
 
 
 READABLE = 12

@@ -29,7 +29,12 @@ from rubricweb.selectors.labels import people
 from rubricweb.selectors.labels.adjudications import judge_runs_for_queues
 from rubricweb.selectors.labels.by_kind import option_gaps
 from rubricweb.selectors.labels.comparable import labelled_queues, queues_to_compare
-from rubricweb.selectors.labels.ground_truth import Unit, people_first, reviewed_items
+from rubricweb.selectors.labels.ground_truth import (
+    Unit,
+    answers_of_other_systems,
+    people_first,
+    reviewed_items,
+)
 from rubricweb.selectors.labels.people import PersonLabel
 
 KINDS = ("people differ", "judge differs", "judge flips", "cannot assess")
@@ -46,12 +51,16 @@ ABSTENTIONS = frozenset({str(Verdict.CANNOT_ASSESS)})
 
 @dataclass(frozen=True)
 class Scope:
-    """Which queues an inbox is about, and the runs whose judges stand beside their people."""
+    """Which queues an inbox is about, and the runs whose judges stand beside their people.
+
+    `of_run`: a run was asked for, so that answers of system versions it is not about are in no list.
+    """
 
     team: Team
     viewer: User
     queues: tuple[ReviewQueue, ...]
     runs: tuple[Run, ...]
+    of_run: bool = False
 
     @property
     def dataset_ids(self) -> set[int]:
@@ -70,7 +79,8 @@ def scope(team: Team, viewer: User, queues: Sequence[ReviewQueue] = (), run: Run
     dataset; without queues, in those it is compared with.
     """
     if run is not None:
-        return Scope(team, viewer, tuple(queues_to_compare(run, queues)), tuple(run.launched_with))
+        found = queues_to_compare(run, queues)
+        return Scope(team, viewer, tuple(found), tuple(run.launched_with), of_run=True)
     queues = queues or people_first(list(labelled_queues(team=team)))
     return Scope(team, viewer, tuple(queues), tuple(judge_runs_for_queues(team, queues)))
 
@@ -129,8 +139,11 @@ def unit_kinds(where: Scope) -> dict[Unit, tuple[str, ...]]:
         judged[item_id, criterion_id].add(label)
     flips = _flips(where)
     gaps = abstaining_options(where)
+    elsewhere = answers_of_other_systems(where.runs, where.queues) if where.of_run else frozenset()
     found = {}
     for row in unit_labels(where):
+        if row.item_id in elsewhere:
+            continue
         said, of = judged[row.unit], gaps.get(row.criterion_id, ABSTENTIONS)
         abstained = row.n * (row.least in of) if row.is_one else row.cannot
         holds = (

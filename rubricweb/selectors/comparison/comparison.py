@@ -23,7 +23,6 @@ from rubricweb.models import (
     ReviewState,
     Run,
     RunItem,
-    Team,
     User,
 )
 from rubricweb.selectors.blinding import hidden_of
@@ -42,6 +41,7 @@ from rubricweb.selectors.labels.by_kind import (
 from rubricweb.selectors.labels.ground_truth import (
     Truth,
     Unit,
+    answers_of_other_systems,
     ground_truth,
     labels,
     of_people,
@@ -113,8 +113,8 @@ class Comparison:
         started = f"{self.run} was started together with {counted(len(self.runs) - 1, 'other run')}"
         systems = ", ".join(run.system for run in self.runs)
         return (
-            f"{started}. All figures count them as one judge, over the answers of {systems}; only the expected "
-            f"mean score is of {self.run} alone."
+            f"{started}. All figures count them as one judge, over the answers of {systems}; only the "
+            f"expected mean score is of {self.run} alone."
         )
 
     @property
@@ -181,11 +181,11 @@ def compare(
     disagreement: they are counted beside it. Raises Invalid when the queues are over another dataset.
     """
     _require_same_dataset(run, queues)
-    hidden = _hidden(run.team, viewer, run.dataset_id)
+    hidden = hidden_of(viewer, run.team, run.dataset_id)
     runs = tuple(run.launched_with)
     by_rater = labels(queues, runs=[run])
     labelled = ground_truth(queues, by_rater, runs=[run])
-    others_answered = _of_other_systems(runs, queues)
+    others_answered = answers_of_other_systems(runs, queues)
     of_others = {unit for unit in labelled if unit[0] in others_answered}
     labelled = {unit: truth for unit, truth in labelled.items() if unit not in of_others}
     elsewhere = on_other_versions(run, labelled)
@@ -224,7 +224,9 @@ def compare(
         hidden_items=_left_out(runs, hidden),
         on_other_versions=sum(unit[1] in elsewhere for unit in labelled),
         of_other_systems=sum(unit[0] not in hidden for unit in of_others),
-        unavailable=why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden),
+        unavailable=why_nothing(
+            run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden, viewer=viewer
+        ),
         describes=scores.estimate.described(truths),
         criteria=_per_criterion(criteria, evidence, hidden),
         panel=compare_members(runs, queues, evidence, criteria, others),
@@ -299,10 +301,10 @@ def overview(
 ) -> Overview:
     """What `compare` says over all criteria, without the rest of its work."""
     _require_same_dataset(run, queues)
-    hidden = _hidden(run.team, viewer, run.dataset_id)
+    hidden = hidden_of(viewer, run.team, run.dataset_id)
     runs = tuple(run.launched_with)
     by_rater = labels(queues, runs=[run])
-    others_answered = _of_other_systems(runs, queues)
+    others_answered = answers_of_other_systems(runs, queues)
     found = ground_truth(queues, by_rater, runs=[run])
     labelled = {unit: truth for unit, truth in found.items() if unit[0] not in others_answered}
     elsewhere = on_other_versions(run, labelled)
@@ -318,7 +320,7 @@ def overview(
     pooled = Evidence(labelled, of_people(by_rater), said, asked, resamples, seed, cases).by_effect
     agreement = pooled.pair(units)
     labelled_binary = [unit for unit in labelled if unit[0] not in hidden and unit[1] not in others]
-    unavailable = why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden)
+    unavailable = why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden, viewer=viewer)
     if unavailable is None and agreement.kappa.value is None:
         unavailable = one_verdict(run) if agreement.n else choices_only(run)
     rows = scored_rows([run], hidden)
@@ -355,31 +357,12 @@ def _cases(runs: Sequence[Run], queues: Sequence[ReviewQueue]) -> dict[int, int]
     return repeated_cases(Item.objects.filter(items))
 
 
-def _of_other_systems(runs: Sequence[Run], queues: Sequence[ReviewQueue]) -> frozenset[int]:
-    """The reviewed items that answer for system versions none of the runs is about. One query at most."""
-    versions = {run.system_version_id for run in runs}
-    if None in versions:
-        return frozenset()
-    reviewed = Item.objects.filter(pk__in=reviewed_items(queues)).exclude(system_version__in=versions)
-    return frozenset(reviewed.values_list("pk", flat=True))
-
-
 def _require_same_dataset(run: Run, queues: Sequence[ReviewQueue]) -> None:
     for queue in queues:
         if queue.dataset_id != run.dataset_id:
             raise Invalid(
                 f"{queue} is over {queue.dataset}, the run is over {run.dataset}: nothing to compare."
             )
-
-
-def items_left_out(team: Team, queues: Sequence[ReviewQueue], *, viewer: User) -> int:
-    """How many items under these queues this person is still to review blind."""
-    return sum(len(_hidden(team, viewer, dataset_id)) for dataset_id in {one.dataset_id for one in queues})
-
-
-def _hidden(team: Team, viewer: User, dataset_id: int) -> set[int]:
-    """Items of the dataset this person is still to review blind."""
-    return hidden_of(viewer, team, dataset_id)
 
 
 # ── Cells of the confusion matrix ────────────────────────────────────────────────────────────────

@@ -186,6 +186,12 @@ def _estimated(
 
 def _unavailable(run: Run, found: Sampled | NotSampled, *, labelled: int, items: int) -> Unavailable:
     """What is missing, and the random sample that would do: one that is open already, else a new one."""
+    if not items:
+        return Unavailable(
+            "labels_hidden",
+            "Every item of this run is hidden from you while you review blind.",
+            "There is nothing to do about it here.",
+        )
     size = min(LEAST_PILOT, items)
     if not labelled:
         why = "People have not answered all criteria of any item yet."

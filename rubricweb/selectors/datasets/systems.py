@@ -77,7 +77,9 @@ def versions_called(dataset: Dataset, names: Sequence[str]) -> list[SystemVersio
     known = {str(version): version for version in counted_versions(dataset)}
     for place, name in enumerate(names):
         if name not in known:
-            allowed = ", ".join(one or '""' for one in known) or "none: the dataset is empty"
+            allowed = (
+                ", ".join(one or '"" (no system named)' for one in known) or "none: the dataset is empty"
+            )
             raise Invalid.at(
                 f"systems[{place}]", repr(name), f"a version with answers in {dataset}: {allowed}"
             )

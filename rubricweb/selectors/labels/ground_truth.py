@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 
 from rubricweb.engine.formats.result_files import GROUND_TRUTH_RATER
 from rubricweb.engine.ground_truth import majority, vote_rule
-from rubricweb.models import Judgement, Rater, RaterKind, Review, ReviewQueue, ReviewState, Run
+from rubricweb.models import Item, Judgement, Rater, RaterKind, Review, ReviewQueue, ReviewState, Run
 from rubricweb.selectors.labels.people import AppliedAdjudication, decided_alone, decisions, people_labels
 from rubricweb.selectors.labels.people import Unit as Unit
 
@@ -55,6 +55,15 @@ def reviewed_items(queues: Sequence[ReviewQueue]) -> QuerySet[Review, int]:
     """Ids of the items that somebody submitted a review of, for asking `item__in`."""
     submitted = Review.objects.filter(state=ReviewState.SUBMITTED, queue__in=queues).order_by()
     return submitted.values_list("item", flat=True)
+
+
+def answers_of_other_systems(runs: Sequence[Run], queues: Sequence[ReviewQueue]) -> frozenset[int]:
+    """The reviewed items that answer for system versions none of the runs is about. One query at most."""
+    versions = {run.system_version_id for run in runs}
+    if None in versions:
+        return frozenset()
+    reviewed = Item.objects.filter(pk__in=reviewed_items(queues)).exclude(system_version__in=versions)
+    return frozenset(reviewed.values_list("pk", flat=True))
 
 
 def of_people(labelled: Labels) -> Labels:

@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from rubricweb.engine.agreement.scores.people_mean import LEAST_PILOT
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import Criterion, Item, ReviewQueue, Run, RunItem
+from rubricweb.models import Criterion, Item, ReviewQueue, Run, RunItem, User
+from rubricweb.selectors.blinding import what_hides
 from rubricweb.selectors.labels.ground_truth import RunAnswers, Truth, Unit
 from rubricweb.selectors.shared.unavailable import Unavailable, sample_for
 
@@ -31,6 +32,7 @@ def why_nothing(
     *,
     elsewhere: Collection[int],
     hidden: Collection[int],
+    viewer: User,
 ) -> Unavailable | None:
     """Why no unit has an answer of both sides; None where one has. `labelled` holds every unit of people,
     `elsewhere` the criteria of other versions.
@@ -52,8 +54,8 @@ def why_nothing(
     if asked and not visible:
         return Unavailable(
             "labels_hidden",
-            "People labelled only items that you are still to review blind.",
-            "Review them first.",
+            "People labelled only items that are hidden from you while you review blind.",
+            what_hides(viewer, run.team, run.dataset_id),
             page="queues",
         )
     if visible and not settled:

@@ -308,9 +308,7 @@ def _strata(
 ) -> dict[str, list[int]]:
     """Value → its items of the population; a single stratum where none is asked for."""
     if source.strata_metadata and source.strata_criterion:
-        raise refused(
-            "strata_criterion", "Strata are by metadata or by a criterion's verdicts, not by both."
-        )
+        raise refused("strata_criterion", "Strata are by metadata or by a criterion's verdicts, not by both.")
     if source.strata_metadata:
         items = (
             Item.objects.current()

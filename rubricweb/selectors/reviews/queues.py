@@ -159,8 +159,8 @@ def rates(queue: ReviewQueue, viewer: User) -> bool:
 
 def source_words(queue: ReviewQueue, viewer: User) -> list[str]:
     """How the items were chosen, a sentence each; nothing that tells verdicts the viewer may not see yet."""
-    hidden = queue.dataset_id in hidden_datasets(viewer, queue.team)
-    return in_words(queue.source, verdicts=not hidden)
+    words = in_words(queue.source, verdicts=queue.dataset_id not in hidden_datasets(viewer, queue.team))
+    return ["Items that an imported file has labels of."] if queue.imported else words
 
 
 def draws(queue: ReviewQueue, viewer: User) -> list[Draw]:

@@ -75,7 +75,7 @@ def dashboard(request: TeamRequest) -> HttpResponse:
         "chart": chart_data(board.series, request.team),
         "why_empty": why_empty(board.series),
         "rows": [
-            (one, point, f"{ink(one)} swatch--turn-{turn(one)}", _shared_figure(one, point), apart[one.number])
+            (one, point, _swatch(one), _shared_figure(one, point), apart[one.number])
             for one, point in board.points
         ],
         "choices": list(labels(board.choices).items()),
@@ -96,8 +96,12 @@ def ink(series: Series) -> str:
 
 
 def turn(series: Series) -> int:
-    """Which mark and dash tell it from others of its colour (series_looks.js): 0 for the first five series."""
+    """Which mark and dash tell it from others of its colour (series_looks.js): 0 for the first five."""
     return (series.number - 1) // len(KINDS) % LOOKS
+
+
+def _swatch(series: Series) -> str:
+    return f"{ink(series)} swatch--turn-{turn(series)}"
 
 
 def chart_data(series: Sequence[Series], team: Team) -> dict[str, Any]:
@@ -125,17 +129,13 @@ def chart_data(series: Sequence[Series], team: Team) -> dict[str, Any]:
         "series": [
             line
             for one in with_points
-            for line in _lines(
-                one, called[one.number], place, in_order=by_version or one.was_graded_in_order
-            )
+            for line in _lines(one, called[one.number], place, in_order=by_version or one.was_graded_in_order)
         ],
         "breaks": breaks,
     }
 
 
-def _lines(
-    one: Series, called: str, place: Mapping[int, int], *, in_order: bool
-) -> Iterator[dict[str, Any]]:
+def _lines(one: Series, called: str, place: Mapping[int, int], *, in_order: bool) -> Iterator[dict[str, Any]]:
     """A series as the line that joins it, and beside it the points that may not be joined.
 
     Of several versions of a system only means over the cases they share are joined, and only `in_order`.

@@ -76,12 +76,8 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
         return render(request, "datasets/imports/labels_gone.html", context, status=422)
     if "left_out" in request.GET:
         return _left_out(plan, filename)
-    form = LabelColumnsForm(
-        request.POST if request.method == "POST" else None,
-        plan=plan,
-        said=said,
-        criteria=_criteria(dataset, version),
-    )
+    sent = request.POST if request.method == "POST" else None
+    form = LabelColumnsForm(sent, plan=plan, said=said, kinds=_kinds(version))
     # Under a name that nobody has seen nothing is stored.
     is_named = refusal is None or "queue_name" in request.POST
     if request.method == "POST" and form.is_valid() and is_named:
@@ -174,9 +170,9 @@ def _left_out(plan: LabelsPlan, filename: str) -> HttpResponse:
     return response
 
 
-def _criteria(dataset: Dataset, version: RubricVersion | None) -> list[str]:
-    """What people can label, for choosing by name; own rubrics of items are known by their names alone."""
+def _kinds(version: RubricVersion | None) -> dict[str, str]:
+    """The kinds of criteria by name; own rubrics of items are known by their names alone."""
     if version is None:
-        return []
+        return {}
     criteria = versions.version_with_criteria(version.pk).criteria.all()
-    return [criterion.name for criterion in criteria if criterion.kind != "check"]
+    return {criterion.name: criterion.kind for criterion in criteria}

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from rubricweb.engine.formats.label_files import FIELDS, SHAPES, LabelChoices, RaterKind
+from rubricweb.engine.formats.labels.headers import CriterionNames
 from rubricweb.models import Dataset, RubricVersion, Team
 from rubricweb.models import RaterKind as StoredKind
 from rubricweb.selectors.rubrics import versions
@@ -110,13 +111,16 @@ class LabelFileChoices:
 class LabelColumnsForm(forms.Form):
     """What a file of labels is read as: its shape, column by column, values and raters.
 
-    Fields that were not sent stay as they are.
+    `kinds` are those of the rubric's criteria, by name. Fields that were not sent stay as they are.
     """
 
-    def __init__(self, data: Any, *, plan: LabelsPlan, said: LabelFileChoices, criteria: list[str]) -> None:
+    def __init__(
+        self, data: Any, *, plan: LabelsPlan, said: LabelFileChoices, kinds: Mapping[str, str]
+    ) -> None:
         super().__init__(data)
         self.plan, self.said, self.found = plan, said, plan.reading.found
-        self._criteria = criteria
+        self._criteria = [name for name, kind in kinds.items() if kind != "check"]
+        self._checks = CriterionNames(name for name, kind in kinds.items() if kind == "check")
         self._add(
             "shape", "Shape", [("", "– choose –")] * (self.found is None) + list(SHAPE_WORDS.items()),
             self.found.shape if self.found else said.shape,
@@ -166,6 +170,8 @@ class LabelColumnsForm(forms.Form):
             known = {value for value, _ in (*roles, *about, *own)}
             this = [] if now in known else [(now, f"Labels: {now}")]
             self._add(f"column_{number}", column, [*roles, *this, *own, *about], now)
+            if not now and self._checks.find(column):
+                self.fields[f"column_{number}"].help_text = "A check: computed, and labelled by nobody."
 
     def _add_missing(self) -> None:
         """Who labelled, and what it is about, where no column says so."""

@@ -190,7 +190,7 @@ def test_people_talk_about_an_item_and_settle_it(
     number = asked["id"]
     assert "is resolved" in ann("comments", "resolve", number).out
     assert json.loads(ann("comments", "list", "good", "--json", "--limit", "1").out)["resolved"]
-    assert "--limit 2 shows them" in ann("comments", "list", "good", "--limit", "1").err
+    assert "--limit says how many are shown, now 1" in ann("comments", "list", "good", "--limit", "1").err
     assert "open again" in ann("comments", "reopen", number).out
     others = ann("comments", "edit", number, "Mine.")
     assert (others.code, "your own comments only" in others.err) == (1, True)

@@ -41,3 +41,7 @@ def test_answers_of_a_version_and_faults_are_told(people: Cast, at_terminal, tmp
     again = ed("datasets", "import", file, "--into", "asked", "--system", "a@2")
     assert (again.code, "items[0].case_id" in again.err) == (1, True)
     assert ed("datasets", "import", tmp_path / "missing.csv").code == 1
+    table = tmp_path / "table.csv"
+    table.write_text("id,prompt,reply\na,x?,Yes.\n")
+    assert "Name it: --column submission=COLUMN" in ed("datasets", "import", table).err
+    assert ed("datasets", "import", table, "--column", "submission=reply").code == 0

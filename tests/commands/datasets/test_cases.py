@@ -23,9 +23,10 @@ def test_the_command_prints_a_line_for_each_answer(people: Cast, at_terminal, ca
     terminal = at_terminal(people.bob)
     shown = terminal("datasets", "case", "questions", "c1")
     assert "Case c1: Question c1?" in shown.err
-    assert [word in shown.out for word in ("assistant@v3", "assistant@v4", "fact UNMET, kind MET")] == [
-        True
-    ] * 3
+    assert [word in shown.out for word in ("assistant@v3", "assistant@v4")] == [True] * 2
+    # A verdict a line: nine of them in one cell could not be read.
+    judged = [line.split() for line in shown.out.splitlines() if "UNMET" in line or "kind" in line]
+    assert ["kind", "MET"] in judged
     printed = terminal("datasets", "case", "questions", "c1", "--json", "--limit", "1").out
     assert misfits(schemas.Case, printed) == []
     told = json.loads(printed)

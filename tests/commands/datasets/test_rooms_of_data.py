@@ -68,7 +68,7 @@ def test_datasets_and_items_are_listed_a_few_at_a_time(people: Cast, at_terminal
     assert dataset.name in bob("datasets", "list").out
     first = bob("datasets", "items", dataset.name, "--limit", "2", "--json")
     assert [json.loads(line)["key"] for line in first.out.splitlines()] == ["good", "bad"]
-    assert "--limit 4 shows them" in first.err
+    assert "--limit says how many are shown, now 2" in first.err
     found = bob("datasets", "items", dataset.pk, "--search", "Belgium")
     assert f"id:{dataset.items.get(key='bad').pk}" in found.out
     assert "good" not in found.out
@@ -113,6 +113,12 @@ def test_who_labelled_in_a_file_is_said_to_be_a_person_or_a_machine(people: Cast
     lines += "good,concise,sam,UNMET,machine\n"
     reviews.import_labels(dataset, version, by=people.ed, data=lines.encode(), filename="labels.csv")
     ed, bob = at_terminal(people.ed), at_terminal(people.bob)
+    queue = " ".join(bob("queues", "show", "labels").out.split())
+    assert "chosen Items that an imported file has labels of." in queue
+    assert "work left none" in queue
+    wanted = ("--dataset", dataset.name, "--rubric", f"id:{version.pk}", "--metadata", "tongue=xx")
+    refused = ed("queues", "new", "None", "--everyone", *wanted).err
+    assert refused == f"No item of {dataset.name} is chosen that way.\n"
     printed = bob("datasets", "raters", dataset.name, "--json").out
     assert misfits(ImportedRater, printed, many=True) == []
     listed = [json.loads(line) for line in printed.splitlines()]

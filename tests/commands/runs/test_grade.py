@@ -110,7 +110,10 @@ def test_a_broken_rubric_is_refused_with_every_place_and_grades_nothing(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["missing.yaml", "missing.jsonl"], "missing.jsonl cannot be read"),
+        (
+            ["missing.yaml", "Big one"],
+            "Big one cannot be read: no such file or directory. Stored ones are named like id:7",
+        ),
         (["-", "id:999"], "no such dataset"),
         (["-", "id:one"], "'id:one' is not a stored id"),
         (["-", "id:1", "--base-url", "http://127.0.0.1:9/v1"], "--base-url needs --model"),

@@ -98,6 +98,7 @@ def test_two_versions_are_compared_by_case(installation: Installation, tmp_path:
     refused = installation.run("grade", rubric, answers)
     assert refused.returncode == 1
     assert "assistant@v3, assistant@v4" in refused.stderr
+    assert "Name one with --system" in refused.stderr
     chosen = ("--system", "assistant@v3", "--system", "assistant@v4")
     ended = installation.run("grade", rubric, answers, "--name", "of", *chosen)
     assert ended.returncode == 0, ended.stderr

@@ -50,6 +50,12 @@ def test_an_unknown_judge_is_refused_with_those_there_are(installation: Installa
     assert "There is no judge 'nobody' here" in ended.stderr
 
 
+def test_the_offline_judge_is_listed_and_tested_where_it_grades(installation: Installation) -> None:
+    [row] = map(json.loads, installation.run("judge", "list", "--json").stdout.splitlines())
+    assert row["id"] == "offline"
+    assert installation.run("judge", "test", "offline").stdout.startswith("offline judge (not an LLM) ")
+
+
 def test_a_key_is_asked_for_without_echo(installation: Installation) -> None:
     key = "sk-typed-by-an-owner"
     said = [

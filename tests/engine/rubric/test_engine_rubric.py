@@ -117,6 +117,9 @@ def test_what_is_wrong_is_refused_with_place_found_and_allowed(data, place, foun
 def test_names_are_unique_after_strip_and_casefold():
     text = refusal([criterion(name="Straße"), criterion(name=" STRASSE ")])
     assert text.startswith("criteria[1].name: found the name 'STRASSE' again (as criteria[0])")
+    beside = refusal([criterion(name="tone", weight="x"), criterion(name=" Tone ")])
+    assert "criteria[0].weight: found" in beside
+    assert "criteria[1].name: found the name 'Tone' again (as criteria[0])" in beside
 
 
 def test_all_faults_are_told_at_once():

@@ -3,8 +3,9 @@
 import pytest
 from django.utils import timezone
 
-from rubricweb.models import Review, ReviewQueue, Run, User
+from rubricweb.models import Item, Review, ReviewQueue, Run, User
 from rubricweb.selectors.adjudication.differing_units import scope
+from rubricweb.selectors.adjudication.inbox import inbox
 from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.reviews.reveals import has_reveal, reveal
 from rubricweb.selectors.reviews.revision_rates import revision_rates
@@ -53,10 +54,10 @@ def queue_beside(world: Versions, run: Run | None) -> ReviewQueue:
     )
 
 
-def reviewed(queue: ReviewQueue, rater: User, key: str) -> Review:
+def reviewed(queue: ReviewQueue, rater: User, key: str, verdict: str = "UNMET") -> Review:
     review = queues.start_review(queue, queue.dataset.items.get(key=key), rater)
     for criterion in reviews.criteria_of(review):
-        reviews.save_verdict(review, criterion.pk, verdict="UNMET", reason="no")
+        reviews.save_verdict(review, criterion.pk, verdict=verdict, reason="no")
     reviews.submit(review, now=timezone.now())
     return review
 
@@ -110,6 +111,7 @@ def test_the_judge_is_held_against_people_over_all_versions_of_the_launch(
         # Ann says UNMET four times; the judge MET, MET on v3's answer and UNMET, MET on v4's: one alike.
         assert ([one.pk for one in found.runs], found.units, found.judged) == ([older.pk, newer.pk], 4, 4)
         assert (found.overall.accuracy.value, found.of_other_systems) == (0.25, 0)
+        assert "count them as one judge, over the answers of assistant@v3, assistant@v4" in found.together
         assert comparison.overview(run, [queue], viewer=people.bob).overall.n == 4
         # What people would say on average is asked of one version: five items, one of them labelled.
         assert (found.scores.estimate.items, found.scores.estimate.labelled.n) == (5, 1)
@@ -123,4 +125,23 @@ def test_answers_of_versions_the_run_was_not_over_are_left_out_and_counted(
     both_reviewed(queue, people.ann)
     found = comparison.compare(alone, [queue], viewer=people.bob)
     assert (found.units, found.judged, found.coverage, found.of_other_systems) == (2, 2, 1.0, 2)
-    assert found.overall.accuracy.value == 0.5
+    assert (found.overall.accuracy.value, found.together) == (0.5, "")
+
+
+def test_the_inbox_of_a_run_lists_no_answers_it_was_not_over(people: Cast, world: Versions) -> None:
+    alone = world.run_over("v4")
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=world.dataset,
+        rubric_version=world.rubric_version,
+        raters=[people.ann, people.rae],
+        raters_per_item=2,
+    )
+    for rater, verdict in ((people.ann, "MET"), (people.rae, "UNMET")):
+        for key in ("c1@assistant@v3", "c1@assistant@v4"):
+            reviewed(queue, rater, key, verdict)
+    # They differ on both criteria of both answers.
+    assert len(inbox(scope(people.team, people.ed, [queue]))) == 4
+    of_run = inbox(scope(people.team, people.ed, [queue], alone))
+    assert [str(Item.objects.get(pk=row.item_id).system_version) for row in of_run] == ["assistant@v4"] * 2

@@ -222,21 +222,28 @@ class TestWhoSeesWhat:
         client = sign_in(people.rae)
         page = board(client, people, shared)
         assert "Hidden until you submit" in page
-        assert "You are still to review 1 item of First look blind" in page
+        assert "The verdicts on 1 item of First look are hidden from you" in page
+        assert "Submit your reviews in “First look”." in page
         assert "0." not in re.sub(r".*Hidden until you submit", "", page)
         assert client.get(url(people, shared), {"format": "csv"}).status_code == 403
         submit(shared, "b", people.rae, "MET", "UNMET")
         assert "Krippendorff α" in board(client, people, shared)
 
     def test_a_blind_queue_over_the_same_items_hides_this_board_too(self, people, sign_in, labelled) -> None:
-        factories.queue(
+        second = factories.queue(
             people.team,
             people.ed,
             dataset=labelled.dataset,
             rubric_version=labelled.rubric_version,
-            raters=[people.rae],
+            raters=[people.rae, people.ann],
+            name="Second look",
         )
-        assert "Hidden until you submit" in board(sign_in(people.rae), people, labelled)
+        assert "Submit your reviews in “Second look”." in board(sign_in(people.rae), people, labelled)
+        # Once ann has taken every item rae is asked to submit nothing; ann may still give one back.
+        for key in labelled.dataset.items.values_list("key", flat=True):
+            queues.start_review(second, second.dataset.items.get(key=key), people.ann)
+        page = board(sign_in(people.rae), people, labelled)
+        assert "Nothing is left for you to submit in “Second look”" in page
         assert "Krippendorff α" in board(sign_in(people.bob), people, labelled)
 
     def test_a_rater_sees_their_own_numbers_and_nobody_elses(self, people, sign_in, shared) -> None:

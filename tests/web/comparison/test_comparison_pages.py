@@ -544,6 +544,8 @@ class TestBlinding:
         ann = sign_in(people.ann)
         page = get(ann, url(people, "compare"))
         assert "4 items left out for you" in text(page)
+        assert "Submit your reviews in “Blind”." in text(page)
+        assert not re.search("queue of 0|undefined|Have 0 items", text(page))
         assert page.context["found"].overall.n == 0
         page = get(ann, url(people, "adjudication"))
         assert "4 items left out for you" in text(page)

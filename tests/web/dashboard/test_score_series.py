@@ -109,7 +109,9 @@ def test_a_series_keeps_its_colour_whatever_the_filter_and_what_came_later(
     assert lines(board(people, sign_in, series=3).context["chart"]) == [("third", ["c"])]
 
 
-def test_the_sixth_series_has_the_first_colour_and_another_mark(people: Cast, sign_in, graded: Graded) -> None:
+def test_the_sixth_series_has_the_first_colour_and_another_mark(
+    people: Cast, sign_in, graded: Graded
+) -> None:
     for number in range(6):
         graded(dataset(people, f"data {number}", count=1), f"run {number}")
     page = board(people, sign_in)

@@ -114,6 +114,8 @@ def test_values_that_no_database_stores_are_left_out_of_labels(people, ed) -> No
 
 def test_another_teams_import_is_not_there(people, sign_in) -> None:
     found = factories.refused_import(people.team, people.ed)
+    own = reverse("dataset_import_progress", args=[people.team.slug, found.pk])
+    assert "Rows read" not in sign_in(people.ed).get(own).content.decode(), "not all were"
     stranger = sign_in(people.charlie)
     theirs = reverse("dataset_import_progress", args=[people.other_team.slug, found.pk])
     assert stranger.get(theirs).status_code == 404

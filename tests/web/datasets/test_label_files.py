@@ -219,6 +219,21 @@ def test_a_file_that_grew_brings_what_is_new_in_it(people, ed, dataset) -> None:
     )
 
 
+def test_values_left_out_before_can_be_said_when_the_file_comes_again(people, ed, dataset) -> None:
+    ed.post(send(ed, people, dataset, WIDE), {"action": "import"})
+    address = send(ed, people, dataset, WIDE, "again.csv")
+    page = " ".join(ed.get(address).content.decode().split())
+    assert "2 labels that were imported before: the queue ratings" in page
+    assert "1 label with 1 value that is no answer here: fine" in page
+    refused = ed.post(address, {"action": "import"}).content.decode()
+    assert "All other labels in this file were imported before, as the queue ratings." in refused
+    assert "Left out: 1 row on 1 item that is not in this dataset: missing; 1 label with 1 value" in refused
+    ed.post(address, {"value_0": "MET", "action": "preview"})
+    ed.post(address, {"action": "import"})
+    [said] = Judgement.objects.filter(review__queue__name="again")
+    assert (said.item.key, said.criterion.name, said.verdict) == ("good", "concise", "MET")
+
+
 def test_the_first_labels_are_of_those_that_will_be_imported(people, ed, dataset) -> None:
     of_ann = "".join(
         f"{item},{name},ann,MET,\n" for item in ("good", "bad") for name in ("capital", "concise")
@@ -279,3 +294,15 @@ def test_a_preview_that_somebody_made_vain_says_so_and_leads_on(people, ed, data
         assert f'href="{address.partition("?")[0]}">Choose a file again</a>' in page
         assert f'href="{reverse("dataset", args=[people.team.slug, dataset.pk])}">Back to' in page
     assert ReviewQueue.objects.count() == (what == "imported")
+
+
+def test_of_a_column_of_a_check_it_is_said_why_it_is_not_read(people, ed, dataset) -> None:
+    criteria = [
+        {"name": "capital", "weight": 1.0, "requirement": "Names Paris"},
+        {"name": "short", "weight": 1.0, "check": "length_between", "params": {"max": 31}},
+    ]
+    factories.version(people.team, people.ed, criteria=criteria)
+    file = "id,annotator,Capital,Short\ngood,kim,yes,yes\n"
+    page = ed.get(send(ed, people, dataset, file)).content.decode()
+    assert page.count("A check: computed, and labelled by nobody.") == 1
+    assert 'aria-describedby="id_column_3_helptext"' in page

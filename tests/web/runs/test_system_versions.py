@@ -137,7 +137,10 @@ def test_two_versions_are_compared_from_the_page_of_their_dataset(people: Cast, 
     missing = bob.get(url, asked)
     assert "Neither assistant@v4 nor assistant@v3 has a finished run" in missing.content.decode()
     older, newer = world.run_over("v3"), world.run_over("v4")
-    assert bob.get(url, asked).url == reverse("run_diff", args=[slug, newer.pk, older.pk])
+    diff = reverse("run_diff", args=[slug, newer.pk, older.pk])
+    assert bob.get(url, asked).url == diff
+    settings = " ".join(bob.get(diff).content.decode().split())
+    assert "the same rubric, judge and autograder. What differs is the answers" in settings
     unknown = bob.get(url, {"version": "assistant@v9", "baseline": "assistant@v3"}).content.decode()
     assert "no system version &#x27;assistant@v9&#x27;" in unknown
     assert bob.get(url).status_code == 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -53,5 +54,7 @@ def _mean_between(column: Floats, limits: tuple[float, float], confidence: float
     if most == 0:
         return Figure(0.0, 0.0, 0.0, len(column))
     found = mean_interval(column / most, np.arange(len(column)), limits=None, confidence=confidence)
-    ends = (None if end is None else end * most for end in (found.value, found.low, found.high))
-    return within(Figure(*ends, found.n), low, high)
+    value, below, above = (
+        None if end is None else end * most for end in (found.value, found.low, found.high)
+    )
+    return within(replace(found, value=value, low=below, high=above), low, high)

@@ -188,7 +188,10 @@ def labels_needed(
     if left <= 0:
         cases = ceil(of_cases / error**2)
         return LabelsNeeded(
-            None, cases, f"This cannot be decided with these cases; it needs about {cases:,} cases."
+            None,
+            cases,
+            f"To tell the mean of such cases from one {margin:g} away takes about {cases:,} cases: the "
+            f"{pilot.cases:,} there are do not do, however many are labelled.",
         )
     of_labels = pilot.design_effect * pilot.residual_variance
     needed = ceil(of_labels / (left + of_labels / total))

@@ -245,7 +245,7 @@ def test_labels_needed_follow_from_a_pilot():
     impossible = labels_needed(pilot, 0.01)
     assert impossible.labels is None
     assert impossible.cases == pytest.approx(0.25 / (0.01 / 2.801585) ** 2, abs=1)
-    assert "cannot be decided with these cases" in impossible.reason
+    assert "from one 0.01 away takes about" in impossible.reason
 
 
 def test_a_pilot_of_twenty_comes_before_any_plan():
