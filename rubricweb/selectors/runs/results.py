@@ -195,9 +195,11 @@ def _groups(run: Run, rows: QuerySet[RunItem], summary: RunSummary | None) -> tu
 
 
 def groups_shown(run: Run, *, viewer: User) -> tuple[GroupMean, ...]:
-    """The mean of every group over the fully judged items the viewer may see."""
+    """The mean of every group over the fully judged items the viewer may see; empty where they see none."""
     visible = _shown(run, viewer)
     rows = _visible(RunItem.objects.filter(FULLY_JUDGED, run=run), visible)
+    if visible is not None and not rows.exists():
+        return ()
     return _groups(run, rows, getattr(run, "summary", None) if visible is None else None)
 
 

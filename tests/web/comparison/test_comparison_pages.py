@@ -167,7 +167,7 @@ class TestFigures:
         # As many whether there are sixty items or six.
         with django_assert_max_num_queries(54):
             get(bob, url(people, "compare"))
-        with django_assert_max_num_queries(33):
+        with django_assert_max_num_queries(34):
             get(bob, url(people, "adjudication"))
 
 
