@@ -84,3 +84,10 @@ def test_why_there_are_no_groups_is_said(people: Cast, run: Run) -> None:
 def test_the_dashboard_has_the_groups_of_the_run_it_rates(people: Cast, run: Run) -> None:
     board = dashboard.dashboard(people.team, people.bob)
     assert [(one.name, one.score.n) for one in board.groups] == [("Facts", 3), ("Tone", 3), (None, 3)]
+
+
+def test_who_may_see_no_item_yet_is_shown_no_groups(people: Cast, run: Run) -> None:
+    asked = {"dataset": run.dataset, "rubric_version": run.rubric_version, "raters": [people.ann]}
+    factories.queue(people.team, people.alice, **asked)
+    assert results.groups_shown(run, viewer=people.ann) == ()
+    assert results.groups_shown(run, viewer=people.bob) != ()
