@@ -45,6 +45,10 @@ def test_a_score_has_three_decimals_and_a_true_minus(value, expected):
     assert display.score(value) == expected
 
 
+def test_no_p_value_is_nothing():
+    assert [number_format.p_text(p) for p in (0.018, 0.00004, None)] == ["0.0180", "< 0.0001", "–"]
+
+
 @pytest.mark.parametrize(
     ("share", "expected"),
     [(0.86, "86%"), (0, "0%"), (1, "100%"), (0.998, ">99%"), (0.002, "<1%"), (None, "–")],

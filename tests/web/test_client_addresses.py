@@ -72,7 +72,9 @@ def test_who_comes_past_a_proxy_counts_as_who_connected(people: Cast, settings) 
     assert signs_in(f"{ELSEWHERE}, 10.0.0.1")
 
 
-@pytest.mark.parametrize(("given", "said"), [("2", "2"), ("", "0"), ("-1", "TRUSTED_PROXY_COUNT is -1; it must be at least 0")])
+@pytest.mark.parametrize(
+    ("given", "said"), [("2", "2"), ("", "0"), ("-1", "TRUSTED_PROXY_COUNT is -1; it must be at least 0")]
+)
 def test_the_environment_says_how_many_proxies_there_are(given: str, said: str) -> None:
     environment = {**os.environ, "RUBRICWEB_LOCAL": "1"} | ({"TRUSTED_PROXY_COUNT": given} if given else {})
     ended = subprocess.run(

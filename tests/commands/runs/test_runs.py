@@ -75,7 +75,7 @@ def test_one_run_is_shown_with_its_errors_and_its_log(installation: Installation
     logged = installation.run("runs", "log", str(trial.run), "--json").stdout
     assert {"started", "finished"} <= {json.loads(line)["kind"] for line in logged.splitlines()}
     short = installation.run("runs", "log", str(trial.run), "--limit", "1")
-    assert (len(short.stdout.splitlines()), "--limit 2" in short.stderr) == (1, True)
+    assert (len(short.stdout.splitlines()), "--limit says" in short.stderr) == (1, True)
 
 
 def test_watching_an_ended_run_says_so_by_its_exit_code(installation: Installation, trial: Trial) -> None:
