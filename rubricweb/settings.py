@@ -4,6 +4,7 @@
 """
 
 import json
+import logging
 import os
 import re
 import secrets
@@ -296,6 +297,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", default=False)
+SECURE_REDIRECT_EXEMPT = [r"^(health|ready)$"]  # asked from beside the app, without TLS
 SECURE_HSTS_SECONDS = env.count("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
 SECURE_REFERRER_POLICY = "same-origin"
 if env.bool("TRUST_X_FORWARDED_PROTO", default=False):
@@ -340,8 +342,10 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
-if LOG_LEVEL not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
-    raise ImproperlyConfigured(f"LOG_LEVEL is {LOG_LEVEL}; it must be DEBUG, INFO, WARNING or ERROR.")
+if LOG_LEVEL not in logging.getLevelNamesMapping():
+    raise ImproperlyConfigured(
+        f"LOG_LEVEL is {LOG_LEVEL}; it must be DEBUG, INFO, WARNING, ERROR or CRITICAL."
+    )
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -177,18 +177,20 @@ def withdraw(
     replaced stands again, else what people said; the decision that stands then. Without a decision it does
     nothing, nor where `seen`, the time of the one that is meant, is later: that one was taken back before.
 
-    Another person's decision is only taken back by who has `seen` it; else Conflict.
+    Conflict where `seen` is earlier, since another took its place; another person's decision is only taken
+    back by who has `seen` it.
     """
     require_visible(by, item)
     decided = _standing(item, criterion)
     if decided is None:
         return None
-    if seen is not None and decided.decided_at < seen and not _knew(decided, seen):
-        return decided
-    if decided.decided_by_id != by.pk and not _knew(decided, seen):
-        raise Conflict(
-            f"Somebody else has decided {decided.verdict} meanwhile. Look at it before you undo it."
-        )
+    is_own = decided.decided_by_id == by.pk
+    if not _knew(decided, seen):
+        if seen is not None and decided.decided_at < seen:
+            return decided
+        if seen is not None or not is_own:
+            who = "You have" if is_own else "Somebody else has"
+            raise Conflict(f"{who} decided {decided.verdict} meanwhile. Look at it before you undo it.")
     if decided.replaced:
         _put_back(decided)
     else:

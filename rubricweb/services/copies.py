@@ -219,8 +219,8 @@ def _copy_revisions(given: Sequence[Judgement], copied: Sequence[Judgement]) -> 
     )
 
 
-def copy_adjudications(copies: Copies) -> None:
-    """What was decided of the originals, when it was."""
+def copy_adjudications(copies: Copies, *, only: Collection[int] | None = None) -> None:
+    """What was decided of the originals, when it was; `only` these decisions, by id, if given."""
     ids = list(copies)
     for start in range(0, len(ids), AT_ONCE):
         decided = Adjudication.objects.filter(item__in=ids[start : start + AT_ONCE])
@@ -233,10 +233,13 @@ def copy_adjudications(copies: Copies) -> None:
                     cause=one.cause,
                     reason=one.reason,
                     labels=one.labels,
+                    # Queues stay with the originals.
+                    replaced=[earlier | {"queue": None} for earlier in one.replaced],
                     decided_by_id=one.decided_by_id,
                     decided_at=one.decided_at,
                 )
                 for one in decided.order_by("decided_at", "pk")
+                if only is None or one.pk in only
             ]
         )
 

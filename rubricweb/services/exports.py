@@ -196,7 +196,9 @@ def _bundle(
     version = selected.shared_version(queues, run)
     others = selected.other_versions(queues, run, version)
     shared = None if version is None else version.pk
-    settled = settled_labels(queues, version=shared, withheld=withheld.ids)
+    # Without queues nothing of people is in it, so no ground truth either.
+    decided_on = [dataset.pk] if queues else []
+    settled = settled_labels(queues, version=shared, withheld=withheld.ids, datasets=decided_on)
     counted = counted_labels(queues, run, withheld=withheld.ids)
     numbers = {f"rubrics.json[{place}]": str(one.number) for place, one in enumerate(others)}
     if version is not None:

@@ -130,7 +130,6 @@ def test_what_is_selected_and_opened_in_the_results_outlasts_their_redraw(open_p
     expect(box).to_be_checked()
     expect(mean).to_have_text("older")
     box.uncheck()
-    open_page.evaluate(redraw)
     expect(mean).not_to_have_text("older")
     expect(open_page.locator("#scores-table")).to_have_attribute("open", "")
 

@@ -414,7 +414,7 @@ def test_originals_that_change_meanwhile_refuse_the_copy_and_a_cancelled_one_lea
     assert (Dataset.objects.count(), Team.objects.filter(name="Workshop").count()) == (2, 0)
 
 
-@pytest.mark.parametrize("then", ["decided otherwise", "withdrawn", "decided"])
+@pytest.mark.parametrize("then", ["decided otherwise", "withdrawn", "put back", "decided"])
 def test_decisions_that_change_while_it_is_copied_refuse_the_copy(
     people: Cast, builds: list[Dataset], monkeypatch: pytest.MonkeyPatch, then: str
 ) -> None:
@@ -428,6 +428,8 @@ def test_decisions_that_change_while_it_is_copied_refuse_the_copy(
             item, criterion, by=people.alice, verdict=verdict, cause="human_wrong", reason="So."
         )
 
+    if then == "put back":
+        decide(first, "MET")
     for item in (first, last):
         decide(item, "UNMET")
     found = combinations.start(people.team, asked(*builds), by=people.ed, enqueue=None)
@@ -440,7 +442,7 @@ def test_decisions_that_change_while_it_is_copied_refuse_the_copy(
         with pytest.raises(KeyboardInterrupt):
             combinations.work(found.pk, worker="w", now=timezone.now)
     # The decision made last stays: how far their numbers go is as before.
-    if then == "withdrawn":
+    if then in ("withdrawn", "put back"):
         adjudications.withdraw(first, criterion, by=people.alice)
     else:
         decide(first if then == "decided otherwise" else builds[0].items.all()[2], "MET")

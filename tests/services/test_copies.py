@@ -56,9 +56,10 @@ def original(people: Cast, version: RubricVersion) -> Dataset:
     data = "\n".join(["item_id,criterion,rater,verdict", *rows]).encode()
     reviews.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
     item = dataset.items.get(key="q3")
-    adjudications.adjudicate(
-        item, first, by=people.rae, verdict="UNMET", cause="human_wrong", reason="It is not."
-    )
+    for verdict in ("CANNOT_ASSESS", "UNMET"):
+        adjudications.adjudicate(
+            item, first, by=people.rae, verdict=verdict, cause="human_wrong", reason="It is not."
+        )
     then = timezone.now() - LAST_YEAR
     Review.objects.update(started_at=then, submitted_at=then)
     Judgement.objects.update(created_at=then)
@@ -126,5 +127,9 @@ def test_copies_say_the_same_as_the_original(people: Cast, original: Dataset, co
     assert before["labels"].total() == 8
     assert (before["decided"].total(), before["notes"].total()) == (1, 1)
     assert said(people, *copied(people, original)) == before
+    decided = Adjudication.objects.exclude(item__dataset=original).get()
+    before_it = adjudications.withdraw(decided.item, decided.criterion, by=people.rae)
+    assert before_it is not None
+    assert (before_it.verdict, before_it.queue) == ("CANNOT_ASSESS", None)
     [queue] = labelled_queues(original).filter(imported=False)
     assert {row.revised_at for row in Revision.objects.all()} == {queue.reviews.all()[0].submitted_at}

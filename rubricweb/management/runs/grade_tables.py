@@ -69,7 +69,10 @@ def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
     for found in errors.error_classes(ended, viewer=actor.user):
         table.add_row(f"  {found.kind}", f"{found.count} × {found.example}"[:200])
     tokens = f"{count(progress.prompt_tokens)} in, {count(progress.completion_tokens)} out"
-    cost = "unknown (no price is set)" if progress.cost_usd is None else usd(progress.cost_usd)
+    known = [] if progress.cost_usd is None else [usd(progress.cost_usd)]
+    if progress.unpriced:
+        known.append(f"{counted(progress.unpriced, 'call')} of unknown cost")
+    cost = " and ".join(known) or "unknown"
     if progress.lost_calls:
         lost = counted(progress.lost_calls, "request")
         cost += f", and at most {usd(progress.lost_at_most_usd)} by {lost} without an answer"

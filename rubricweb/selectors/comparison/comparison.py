@@ -111,7 +111,7 @@ class Comparison:
         if len(self.runs) == 1:
             return ""
         started = f"{self.run} was started together with {counted(len(self.runs) - 1, 'other run')}"
-        systems = ", ".join(run.system for run in self.runs)
+        systems = ", ".join(run.system or "no system named" for run in self.runs)
         return (
             f"{started}. All figures count them as one judge, over the answers of {systems}; only the "
             f"expected mean score is of {self.run} alone."

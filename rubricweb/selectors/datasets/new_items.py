@@ -29,5 +29,15 @@ def new_items(run: Run) -> QuerySet[Item]:
 
 def new_item_count(run: Run) -> int:
     """How many those are. Costs one row as long as nothing came in."""
-    came = DatasetChange.objects.filter(dataset=run.dataset_id, created_at__gt=run.created_at)
-    return new_items(run).count() if came.exclude(kind=ChangeKind.RETIRE).exists() else 0
+    came = DatasetChange.objects.filter(
+        dataset=run.dataset_id,
+        kind__in=(ChangeKind.CORRECT, ChangeKind.RESTORE),
+        created_at__gt=run.created_at,
+    )
+    # Positions grow with time. What was added before datasets had versions is in no change of its own.
+    items = Item.objects.filter(dataset=run.dataset_id).order_by("-position")
+    newest = items.values_list("created_at", Exists(came)).first()
+    if newest is None:
+        return 0
+    added_at, is_changed = newest
+    return new_items(run).count() if is_changed or added_at > run.created_at else 0

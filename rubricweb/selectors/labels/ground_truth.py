@@ -109,17 +109,17 @@ def ground_truth(
     version: int | None = None,
     datasets: Collection[int] = (),
 ) -> dict[Unit, Truth]:
-    """What stands for every labelled unit: an adjudication, else the majority of final labels; and for those
-    decided on the datasets of the queues, or on further `datasets`, of whose labels none is left.
+    """What stands for every labelled unit: an adjudication, else the majority of final labels. With
+    `datasets` also what was decided on these, by id, and on those of the queues, where no label is left.
 
     `labelled` are the labels to count instead: the initial ones where a judge is held against people, so that
     nobody is compared with a judge whose verdict they had already seen, read by the same `runs` or `version`.
-    There what is decided without labels is left out.
     """
     decided = decisions(queues, runs=runs, version=version, datasets=datasets)
-    alone: Mapping[Unit, AppliedAdjudication] = {}
     if labelled is None:
         labelled = labels(queues, final=True, runs=runs, version=version)
+    alone: Mapping[Unit, AppliedAdjudication] = {}
+    if datasets:
         read_by = [version, *(queue.rubric_version_id for queue in queues)]
         alone = decided_alone(decided, labelled, versions=[pk for pk in read_by if pk is not None])
     truths = {}

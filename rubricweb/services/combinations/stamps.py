@@ -1,5 +1,6 @@
 """What datasets are like when they begin to be combined, to see whether they still are at the end."""
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,13 +33,23 @@ def stamp_of(parts: Sequence[AskedPart]) -> list[Any]:
                 version,
                 submitted.count(),
                 _last(revised, "revised_at"),
-                _last(Adjudication.objects.filter(**of), "decided_at"),
+                _decided(Adjudication.objects.filter(**of)),
                 Run.objects.filter(dataset=part.dataset, rater__isnull=False).count(),
                 # A tag that is given has a higher id than all before it.
                 list(tags.aggregate(count=Count("pk"), last=Max("pk")).values()),
             ]
         )
     return stamp
+
+
+def _decided(rows: QuerySet[Adjudication]) -> str:
+    """A digest of when each was decided: one that is taken back gives its row, and its place in time, to the
+    one before.
+    """
+    digest = hashlib.sha256()
+    for pk, at in rows.order_by("pk").values_list("pk", "decided_at").iterator():
+        digest.update(f"{pk} {at.isoformat()}\n".encode())
+    return digest.hexdigest()
 
 
 def _last(rows: QuerySet[Any], when: str) -> list[Any]:

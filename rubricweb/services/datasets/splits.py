@@ -1,6 +1,6 @@
 """Dividing labelled items in two sealed datasets: one to draw examples from, one to judge the judge on."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from rubricweb.engine.datasets import RubricDataset, SplitReport, describe_split
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
+    Adjudication,
     Blind,
     ChangeKind,
     Dataset,
@@ -23,7 +24,8 @@ from rubricweb.models import (
 from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.exports import labelled_queues, require_one_rubric, shared_version
 from rubricweb.selectors.exports.ground_truth import settled_labels
-from rubricweb.selectors.labels.ground_truth import ground_truth, people_first
+from rubricweb.selectors.labels.ground_truth import ground_truth, labels, people_first
+from rubricweb.selectors.labels.people import readings
 from rubricweb.services import copies, dataset_versions, imported_runs
 from rubricweb.services.datasets import cases, columns
 from rubricweb.services.shared.journal import record
@@ -71,8 +73,9 @@ def split_dataset(
         )
     parts = whole.split_train_test(n_dev, seed=seed)
     report = describe_split(*parts)
+    decided = _decided(dataset, queues, settled.version)
     dev, test = (
-        _stored(dataset, queues, part, sealed_as, by=by, report=_plain(report, seed))
+        _stored(dataset, queues, part, sealed_as, decided, by=by, report=_plain(report, seed))
         for part, sealed_as in zip(parts, ("dev", "test"), strict=True)
     )
     # Nobody is kept from labelling or deciding, and what was copied is what was said by then.
@@ -98,11 +101,26 @@ def _check(dataset: Dataset, queues: Sequence[ReviewQueue]) -> None:
         )
 
 
+def _decided(dataset: Dataset, queues: Sequence[ReviewQueue], version: int | None) -> set[int]:
+    """Ids of the decisions on units that somebody labelled in these queues. In a half any other would be
+    ground truth that is not sealed: the labels beside it are not copied.
+    """
+    labelled = labels(queues, version=version)
+    read = readings(queues, version=version)[dataset.pk]
+    rows = Adjudication.objects.filter(item__dataset=dataset).values_list("pk", "item_id", "criterion_id")
+    return {
+        pk
+        for pk, item_id, given_to in rows
+        if (item_id, given_to) in labelled or (item_id, read.criterion(given_to)) in labelled
+    }
+
+
 def _stored(
     dataset: Dataset,
     queues: Sequence[ReviewQueue],
     part: RubricDataset,
     sealed_as: str,
+    decided: Collection[int],
     *,
     by: User,
     report: dict[str, Any],
@@ -130,7 +148,7 @@ def _stored(
     _copy_labels(queues, half, copied, by=by, settled=False)
     _copy_labels(queues, half, copied, by=by, settled=True)
     _copy_imported_runs(dataset, half, copied, by=by)
-    copies.copy_adjudications(copied)
+    copies.copy_adjudications(copied, only=decided)
     return half
 
 

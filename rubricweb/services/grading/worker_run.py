@@ -27,13 +27,13 @@ from rubricweb.services.grading.run_log import RunLog
 from rubricweb.services.grading.writer import Batch, Writer
 
 # Errors of the endpoint itself: after this many in a row with no answer, a judge counts as down. A question
-# that was told 429 for all of its patience, minutes, says as much as three.
+# that was told 429 for all of its patience, minutes, says as much as three. A gateway that answers 5xx is often
+# back within seconds, in which all questions in flight may end: they are errors to retry, the run goes on.
 ENDPOINT_ERRORS = frozenset(
     {
         "timeout",
         "connection",
         "rate_limited",
-        "server_error",
         "unauthorized",
         "forbidden",
         "not_found",

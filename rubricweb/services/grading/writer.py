@@ -228,7 +228,7 @@ class Writer:
             reply.attempts,
             reply.prompt_tokens,
             reply.completion_tokens,
-            reply.cost_usd,
+            None if reply.unmetered else reply.cost_usd,  # a part of it is not known
             reply.cached_prompt_tokens,
             reply.latency_seconds,
             key_of(reply).content,

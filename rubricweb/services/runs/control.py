@@ -39,7 +39,7 @@ from rubricweb.services.runs.work_queue import (
     notify_on_commit,
     put_back_lacking,
 )
-from rubricweb.services.shared.archiving import hold_team, require_listed
+from rubricweb.services.shared.archiving import hold_team, kind_of
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.run_summaries import figures_of, summarise, summarise_at_once
 
@@ -258,13 +258,11 @@ def _locked_there(run: Run) -> Run:
 
 def _require_listed(locked: Run) -> None:
     """Refuses new work for a run that is archived, or whose dataset, rubric or system is."""
-    if locked.archived_at is not None:
-        raise Conflict(f"{locked} is archived: restore it first.")
-    require_listed(locked.dataset)
-    if locked.rubric_version is not None and locked.rubric_version.rubric is not None:
-        require_listed(locked.rubric_version.rubric)
-    if locked.system_version is not None:
-        require_listed(locked.system_version.system)
+    rubric = locked.rubric_version and locked.rubric_version.rubric
+    system = locked.system_version and locked.system_version.system
+    for row in (locked, locked.dataset, rubric, system):
+        if row is not None and row.archived_at is not None:
+            raise Conflict(f"The {kind_of(row)} {row} is archived: restore it first.")
 
 
 def _pause(locked: Run, by: User | None, why: str, finish_in_flight: bool) -> bool:

@@ -8,9 +8,20 @@ const isInUse = (results) =>
   results.querySelector('input[form="selection"]:checked') !== null ||
   [...results.querySelectorAll("select")].some(isChanged);
 
+let isOutdated = false; // a redraw was not shown
+
 for (const name of /** @type {const} */ (["htmx:beforeSwap", "htmx:oobBeforeSwap"])) {
   document.addEventListener(name, (event) => {
     const { target } = event.detail;
-    if (target.id === "run-results" && isInUse(target)) event.detail.shouldSwap = false;
+    if (target.id !== "run-results") return;
+    isOutdated = isInUse(target);
+    if (isOutdated) event.detail.shouldSwap = false;
   });
 }
+
+// A run that does not go on asks for nothing by itself.
+document.addEventListener("change", () => {
+  const results = document.getElementById("run-results");
+  if (!isOutdated || !results || isInUse(results)) return;
+  htmx.ajax("GET", location.href, { target: "#run-results", swap: "morph:outerHTML" });
+});

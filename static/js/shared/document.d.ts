@@ -46,7 +46,7 @@ interface HtmxEvents {
   "htmx:beforeSend": Event;
   "htmx:sendError": Event;
   "htmx:confirm": CustomEvent<{ elt: HTMLElement; issueRequest(isConfirmed: boolean): void }>;
-  "htmx:responseError": CustomEvent<{ xhr: XMLHttpRequest }>;
+  "htmx:responseError": CustomEvent<{ xhr: XMLHttpRequest; requestConfig: { triggeringEvent?: Event } }>;
   "htmx:beforeOnLoad": CustomEvent<{ xhr: XMLHttpRequest }>;
   "htmx:beforeSwap": CustomEvent<{
     xhr: XMLHttpRequest;
@@ -79,7 +79,10 @@ interface Document {
   ): void;
 }
 
-declare const htmx: { process(element: Element): void };
+declare const htmx: {
+  process(element: Element): void;
+  ajax(method: string, url: string, options: { target: string; swap: string }): Promise<void>;
+};
 
 declare const Idiomorph: {
   defaults: {

@@ -76,6 +76,8 @@ def test_two_adjudicators_at_once(people: Cast, as_member, labelled: World) -> N
     assert "you were about to decide UNMET" in detail
     ed.refused(409, "DELETE", path(labelled, "good"))
     again = rae.send("PUT", path(labelled, "good"), {"verdict": "MET", "cause": "judge_wrong"})  # one's own
+    undo = f"{path(labelled, 'good')}?seen={quote(first['decided_at'])}"
+    assert "You have decided MET meanwhile" in rae.refused(409, "DELETE", undo)["detail"]
     ed.refused(409, "PUT", path(labelled, "good"), mine | {"seen": first["decided_at"]})  # moved on since
     theirs = ed.send("PUT", path(labelled, "good"), mine | {"seen": again["decided_at"]})
     assert theirs["decided_by"] == "ed"

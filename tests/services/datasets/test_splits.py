@@ -76,6 +76,35 @@ def test_the_halves_keep_items_labels_and_where_they_came_from(people: Cast, lab
     assert made.dev.seal != made.test.seal
 
 
+def test_what_is_decided_beside_no_label_that_is_copied_is_no_ground_truth_of_a_half(people: Cast) -> None:
+    criteria = [{"name": name, "weight": 1, "requirement": f"Is {name}."} for name in ("right", "kind")]
+    version = factories.version(people.team, people.ed, criteria=criteria)
+    dataset = factories.dataset(people.team, people.ed, items=ITEMS[:3])
+    first, _ = (
+        reviews.import_labels(
+            dataset,
+            version,
+            by=people.ed,
+            data=f"item_id,criterion,rater,verdict\ni0,{name},x,MET\ni1,{name},x,UNMET".encode(),
+            filename=f"{name}.csv",
+        )
+        for name in ("right", "kind")
+    )
+    # In the other queue, and where nobody labelled at all.
+    for key in ("i1", "i2"):
+        item, criterion = dataset.items.get(key=key), version.criteria.get(name="kind")
+        adjudications.adjudicate(
+            item, criterion, by=people.rae, verdict="MET", cause="human_wrong", reason="It is."
+        )
+    made = splits.split_dataset(dataset, n_dev=1, by=people.ed, queues=[first])
+    for half in (made.dev, made.test):
+        settled = settled_labels(list(labelled_queues(half)), datasets=[half.pk])
+        records = tuple(item_records(half, settled, labelled_only=True))
+        assert [None in (record.ground_truth or ()) for record in records] == [True]
+        there = dataset_file(half, version, records)
+        assert half.seal == RubricDataset.from_dataset_file(there).seal()
+
+
 def test_the_same_seed_gives_the_same_halves_and_another_need_not(people: Cast, labelled: Dataset) -> None:
     first = splits.split_dataset(labelled, n_dev=4, by=people.ed, seed=1)
     keys, seals = set(truth(first.dev)), (first.dev.seal, first.test.seal)

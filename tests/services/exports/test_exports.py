@@ -205,7 +205,7 @@ def test_the_long_export_of_people_is_imported_again(people: Cast, labelled) -> 
     found = {(one.item_id, one.criterion, one.rater): one.verdict for one in read.labels}
     assert found["a", "tone", "x"] == "Rude"
     assert len(found) == len(LABELS.splitlines()) - 1
-    assert list(map(str, read.left_out)) == ["1 label that does not count for this rubric"]
+    assert list(map(str, read.left_out)) == ["1 label that does not count beside another of the same rater"]
 
 
 def test_a_bundle_holds_everything_that_was_said(people: Cast, labelled) -> None:

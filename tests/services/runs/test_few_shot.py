@@ -90,8 +90,12 @@ def test_an_adjudication_stands_above_the_majority(
     adjudications.adjudicate(
         item, criterion, by=people.rae, verdict="UNMET", cause="human_wrong", reason="It is Lyon."
     )
-    run = planned(people, graded, version, FewShot(labelled.dataset, n=5))
+    # Nobody labelled the tone in the queue: what was decided of it is no example from there.
+    tone = version.criteria.get(name="tone")
+    adjudications.adjudicate(item, tone, by=people.rae, verdict="Warm", cause="human_wrong")
+    run = planned(people, graded, version, FewShot(labelled.dataset, queue=labelled, n=5))
     assert run.few_shot is not None
+    assert {one.criterion for one in run.few_shot.examples} == {criterion.pk}
     shown = {one.item: (one.label, one.reason) for one in run.few_shot.examples}
     assert shown[item.pk] == ("UNMET", "It is Lyon.")
 

@@ -12,6 +12,7 @@ from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import (
     Dataset,
+    DatasetChange,
     Item,
     JournalEntry,
     Judgement,
@@ -331,6 +332,9 @@ def test_new_items_are_counted_by_one_row_as_long_as_there_are_none(
     add(run.dataset, people, "late")
     with django_assert_num_queries(2):
         assert new_item_count(run) == 1
+    # As for what was added before datasets had versions: one change stands for all of it.
+    DatasetChange.objects.filter(dataset=run.dataset).update(created_at=run.dataset.created_at)
+    assert new_item_count(run) == 1
 
 
 def test_corrected_and_restored_items_are_new(people: Cast) -> None:

@@ -42,7 +42,7 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "kind": ("kind", "{rows} with {names} of rater that {is_are} not known"),
     "text": ("row", "{rows}: a text that is too long or cannot be stored"),
     "twice": ("row", "{rows} that {are} there already"),
-    "uncounted": ("row", "{rows} that {do} not count for this rubric"),
+    "uncounted": ("row", "{rows} that {do} not count beside another of the same rater"),
     "known": ("import", "{rows} that {was_were} imported before"),
     "broken": ("row", "{rows} that cannot be read"),
 }

@@ -33,6 +33,7 @@ from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowPr
 from rubricweb.engine.formats.labels.recognition import KnownNames, recognised
 from rubricweb.engine.formats.labels.restoring import restored_choices, restored_rows
 from rubricweb.engine.formats.labels.rubrics import Rubrics
+from rubricweb.engine.formats.labels.said import SaidCell, leave_out_uncounted
 from rubricweb.engine.formats.records import MAX_FILE_BYTES, PlacedRecord
 from rubricweb.engine.parsers.plain_text import unstorable
 from rubricweb.engine.rubric import Criterion, Rubric
@@ -137,23 +138,6 @@ def _sample(first: list[PlacedRecord], columns: tuple[str, ...]) -> dict[str, li
     return values
 
 
-@dataclass(slots=True)
-class _Said:
-    """A label as the file says it, before its value is read."""
-
-    place: str
-    column: str
-    item_id: str
-    criterion: str
-    rater: str
-    kind: RaterKind
-    value: Any
-    reason: str
-    known: Criterion | None
-    problems: list[RowProblem]
-    final: _Said | None = None
-
-
 class _RowReader:
     """Takes rows one after the other; values are read at the end, when all of a criterion's are known."""
 
@@ -170,7 +154,7 @@ class _RowReader:
         self._found, self._rubrics, self._choices, self._items = found, rubrics, choices, items
         self._rater = (choices.rater.strip() or stem)[: MAX_KEYS["rater"]]
         self._exact = exact
-        self._said: list[_Said] = []
+        self._said: list[SaidCell] = []
         # Keys and values come again and again; what was found to be one is not looked at twice.
         self._keys: dict[str, dict[str, str]] = {field: {} for field in MAX_KEYS}
         self._values: dict[int, set[str]] = {}
@@ -196,10 +180,6 @@ class _RowReader:
         if found.rater:
             rater = self._key(record, "rater", found.rater, "no_rater", problems)
         kind = self._kind(record, rater, problems)
-        if record.data.get("counts_by") == NOT_COUNTED:  # as our own exports say it
-            place = join_place(record.place, "counts_by")
-            fault = Fault(place, NOT_COUNTED, "a label that counts for this rubric")
-            problems.append(RowProblem("uncounted", fault))
         spoken = found.shape == "long"
         cells = found.cells if spoken else [one for one in found.cells if says(record.data.get(one.column))]
         if not spoken and problems:
@@ -219,7 +199,7 @@ class _RowReader:
         key: tuple[str, str, str],
         kind: RaterKind,
         problems: list[RowProblem],
-    ) -> _Said:
+    ) -> SaidCell:
         item_id, about, rater = key
         criteria = self._rubrics.of(item_id)
         known: Criterion | None = None
@@ -232,13 +212,13 @@ class _RowReader:
             else:
                 about, known = own, criteria.by_name[own]
         found = []
+        uncounted = record.data.get("counts_by") == NOT_COUNTED  # as our own exports say it
         for one in cell.in_order(record.data):
             value, reason = record.data.get(one.column), self._reason(record, one.reason, problems)
             if known is not None:
                 self._values.setdefault(id(known), set()).add(value_text(value) or "")
-            found.append(
-                _Said(record.place, one.column, item_id, about, rater, kind, value, reason, known, problems)
-            )
+            said = (record.place, one.column, item_id, about, rater, kind, value, reason, known, problems)
+            found.append(SaidCell(*said, uncounted=uncounted))
         return replace(found[0], final=found[1]) if found[1:] else found[0]
 
     def _key(
@@ -297,13 +277,14 @@ class _RowReader:
         """Everything, once all rows were taken."""
         labels: list[LabelRecord] = []
         first: dict[tuple[str, str, str, str], tuple[str, Label, Label | None]] = {}
+        leave_out_uncounted(self._said)
         for said in self._said:
             answer = self._answer(said)
             final = self._answer(said.final) if said.final and answer is not None else None
             if said.problems or answer is None:
                 self._out.add(said.problems)
                 continue
-            key = (said.item_id, said.criterion.casefold(), said.rater, said.kind)
+            key = said.key
             if key in first:
                 self._second(said, first[key][0], same=first[key][1:] == (answer, final))
                 continue
@@ -329,7 +310,7 @@ class _RowReader:
             self._out.faults.total - len(faults),
         )
 
-    def _answer(self, said: _Said) -> Label | None:
+    def _answer(self, said: SaidCell) -> Label | None:
         """The answer, or None and a problem more."""
         if said.known is None:
             if self._rubrics.every and any(problem.why == "criterion" for problem in said.problems):
@@ -354,7 +335,7 @@ class _RowReader:
             self._no_answer(said, join_place(said.place, said.column), allowed)
         return answer
 
-    def _verdict(self, said: _Said, place: str) -> Verdict | None:
+    def _verdict(self, said: SaidCell, place: str) -> Verdict | None:
         """Without a rubric only verdicts are known."""
         try:
             return Verdict.parse(said.value)
@@ -362,7 +343,7 @@ class _RowReader:
             self._no_answer(said, place, ALLOWED_VERDICTS)
             return None
 
-    def _no_answer(self, said: _Said, place: str, allowed: str) -> None:
+    def _no_answer(self, said: SaidCell, place: str, allowed: str) -> None:
         if not says(said.value):
             found = "nothing" if said.value is None else shown(said.value)
             said.problems.append(RowProblem("empty", Fault(place, found, allowed)))
@@ -375,7 +356,7 @@ class _RowReader:
                 self._unknown.setdefault(key, Counter())[said.criterion] += 1
         said.problems.append(RowProblem("value", Fault(place, shown(said.value), allowed), name))
 
-    def _second(self, said: _Said, place: str, *, same: bool) -> None:
+    def _second(self, said: SaidCell, place: str, *, same: bool) -> None:
         """A label that is there already: again the same is left out, another one is a contradiction."""
         found = f"a second verdict by {said.rater!r} on {said.criterion!r} of {said.item_id!r} (as {place})"
         fault = Fault(said.place, found, "one verdict per item, criterion and rater")
@@ -391,5 +372,5 @@ class _RowReader:
         return tuple(sorted(found, key=lambda one: -one.labels))
 
 
-def _line_and(said: _Said) -> tuple[int, str, str, str]:
+def _line_and(said: SaidCell) -> tuple[int, str, str, str]:
     return line_number(said.place), said.item_id, said.criterion, said.rater

@@ -68,6 +68,20 @@ def test_a_contradiction_is_refused_by_its_place() -> None:
     assert in_one_row.refused[0].place == "line 2"
 
 
+def test_a_label_that_was_not_counted_is_left_out_only_beside_another_of_its_rater() -> None:
+    rows = ["r1,yes,not counted", "r1,no,same words", "r2,yes,not counted"]
+    rows += ["r3,yes,not counted", "r3,no,not counted"]  # of two the later one
+    lines = [row.replace(",", ",polite,ann,", 1) for row in rows]
+    reading = read("\n".join(["id,criterion,rater,verdict,counts_by", *lines]), SCALE)
+    assert [(item, verdict) for item, _, _, verdict in labels(reading)] == [
+        ("r1", "UNMET"),
+        ("r2", "MET"),
+        ("r3", "UNMET"),
+    ]
+    assert reading.refused == ()
+    assert list(map(str, reading.left_out)) == ["2 labels that do not count beside another of the same rater"]
+
+
 def test_a_file_that_breaks_off_is_not_imported_up_to_there() -> None:
     reading = read('id,polite\nr1,yes\nr2,"no\n', SCALE)
     assert "a broken row" in reading.refused[0].found
