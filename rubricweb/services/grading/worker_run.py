@@ -27,8 +27,8 @@ from rubricweb.services.grading.run_log import RunLog
 from rubricweb.services.grading.writer import Batch, Writer
 
 # Errors of the endpoint itself: after this many in a row with no answer, a judge counts as down. A question
-# that was told 429 for all of its patience, minutes, says as much as three. A gateway that answers 5xx is often
-# back within seconds, in which all questions in flight may end: they are errors to retry, the run goes on.
+# that was told 429 for all of its patience, minutes, says as much as three. A gateway that answers 5xx is
+# often back within seconds, in which all questions in flight may end: the run goes on, they can be retried.
 ENDPOINT_ERRORS = frozenset(
     {
         "timeout",

@@ -258,8 +258,8 @@ def _locked_there(run: Run) -> Run:
 
 def _require_listed(locked: Run) -> None:
     """Refuses new work for a run that is archived, or whose dataset, rubric or system is."""
-    rubric = locked.rubric_version and locked.rubric_version.rubric
-    system = locked.system_version and locked.system_version.system
+    rubric = locked.rubric_version.rubric if locked.rubric_version else None
+    system = locked.system_version.system if locked.system_version else None
     for row in (locked, locked.dataset, rubric, system):
         if row is not None and row.archived_at is not None:
             raise Conflict(f"The {kind_of(row)} {row} is archived: restore it first.")

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rubricweb.engine.criterion import Criterion
 from rubricweb.engine.errors import Fault, join_place
 from rubricweb.engine.formats.label_files import RaterKind
 from rubricweb.engine.formats.label_provenance import NOT_COUNTED
 from rubricweb.engine.formats.labels.left_out import RowProblem
+from rubricweb.engine.rubric import Criterion
 
 
 @dataclass(slots=True)
