@@ -126,7 +126,7 @@ def test_the_answers_of_a_new_version_are_added_graded_and_compared_with_the_las
     # Ann is still to review replies of v4 blind: they, and those of v5 that say the same, are left out.
     ann = page_of(browser, installation, server, "ann")
     ann.goto(against)
-    expect(ann.get_by_role("main")).to_contain_text("still to review")
+    expect(ann.get_by_role("main")).to_contain_text("while you review blind")
     # Who is not signed in is asked to.
     stranger = browser.new_context().new_page()
     for address in (against, run, dataset):
