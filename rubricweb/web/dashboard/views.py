@@ -17,7 +17,7 @@ from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.models import Role, Team
 from rubricweb.selectors import dashboard as selectors
 from rubricweb.selectors.runs.over_time.score_series import Point, Series
-from rubricweb.web.dashboard.words import changes, labels, told_apart, why_empty
+from rubricweb.web.dashboard.words import changes, distinguishing_words, labels, why_empty
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 
 # Whoever puts the first steps away does not see them again for a year.
@@ -68,7 +68,7 @@ def dashboard(request: TeamRequest) -> HttpResponse:
         rubric_id=rubric_id,
         series_number=series_number,
     )
-    apart = told_apart(board.choices)
+    apart = distinguishing_words(board.choices)
     put_away = "off" in (request.GET.get("steps"), request.COOKIES.get(TOUR_COOKIE))
     context = {
         "board": board,

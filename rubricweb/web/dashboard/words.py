@@ -8,13 +8,13 @@ from rubricweb.templatetags.run_words import autograder_title
 
 def labels(series: Sequence[Series]) -> dict[int, str]:
     """Series number → the rubric; of dataset, system, judge and autograder what tells some of the series
-    apart; unusual scores; and what is in `told_apart`.
+    apart; unusual scores; and what is in `distinguishing_words`.
     """
-    apart = told_apart(series)
+    apart = distinguishing_words(series)
     return {one.number: " · ".join((*_usual(one, series), *apart[one.number])) for one in series}
 
 
-def told_apart(series: Sequence[Series]) -> dict[int, list[str]]:
+def distinguishing_words(series: Sequence[Series]) -> dict[int, list[str]]:
     """Series number → what of model, panel and examples tells it from those with the same usual words; its
     number where these do not either.
     """
