@@ -215,10 +215,10 @@ def two_tabs(people: Cast, open_as: Open, review: Review) -> tuple[Page, Page]:
     return page, open_as(people.ann, path_of(review), on=page.context.new_page())
 
 
-def change_capital(page: Page) -> None:
+def change_capital(page: Page, reason: str = "It names Lyon.") -> None:
     page.keyboard.press("u")
     page.keyboard.press("e")
-    page.keyboard.type("It names Lyon.")
+    page.keyboard.type(reason)
     page.keyboard.press("Escape")
 
 
@@ -273,6 +273,25 @@ def test_what_waits_from_another_tab_is_not_dropped_by_a_submit(
     page.keyboard.press("Control+Enter")
     wait_for(lambda: Review.objects.get(pk=review.pk).state == ReviewState.SUBMITTED)
     assert of_capital(review) == ("UNMET", "It names Lyon.")
+
+
+def test_each_of_two_tabs_calls_its_own_answer_the_one_here(
+    two_tabs: tuple[Page, Page], review: Review
+) -> None:
+    page, newer = two_tabs
+    lyon, rome = "UNMET (It names Lyon.)", "UNMET (It names Rome.)"
+    page.context.set_offline(True)
+    page.keyboard.press("k")
+    change_capital(page)
+    expect(page.locator(".save-state")).to_contain_text("Offline")
+    change_capital(newer, "It names Rome.")
+    expect(newer.locator("#review-problem")).to_contain_text(f"Here: {rome}. In the other tab: {lyon}.")
+    page.bring_to_front()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#review-problem")).to_contain_text(f"Here: {lyon}. In the other tab: {rome}.")
+    page.get_by_role("button", name="Keep mine").click()
+    page.context.set_offline(False)
+    wait_for(lambda: of_capital(review) == ("UNMET", "It names Lyon."))
 
 
 def test_several_answers_of_an_older_tab_are_asked_about_one_after_the_other(

@@ -255,7 +255,7 @@ const comparable = ({ verdict, reason, evidence = [] }) =>
   JSON.stringify(verdict ? { verdict, reason, evidence } : {}, COMPARED);
 
 /** @type {(answer: StoredAnswer, words: string[]) => boolean} */
-const isAmong = (answer, words) =>
+export const isAmong = (answer, words) =>
   words.some((text) => {
     try {
       return comparable(JSON.parse(text)) === comparable(answer);

@@ -7,7 +7,7 @@ import { tell } from "../shared/events.js";
 import { one } from "../shared/one.js";
 import { toast } from "../shared/toast.js";
 import { form, lacksReason, theForm } from "./form.js";
-import { Outbox, SUBMIT } from "./outbox.js";
+import { inWords, isAmong, Outbox, SUBMIT } from "./outbox.js";
 
 let leaving = false; // from Ctrl+Enter on until the next page is there
 
@@ -105,6 +105,8 @@ const sendAgain = (name, change = () => {}) => {
 /** @type {(answer: ReviewFields | StoredAnswer) => string} */
 const said = ({ verdict, reason }) => (verdict || "no answer") + (reason ? ` (${reason})` : "");
 
+/** @type {(fields: ReviewFields) => StoredAnswer} */
+const asStored = (fields) => JSON.parse(inWords(fields));
 /** @type {(answer: StoredAnswer) => ReviewFields} */
 const asFields = ({ verdict, reason, evidence = [] }) => ({
   verdict,
@@ -112,23 +114,46 @@ const asFields = ({ verdict, reason, evidence = [] }) => ({
   evidence: JSON.stringify(evidence),
 });
 
+/**
+ * The two answers to choose between. What waits may be the other tab's, refused for the one that this page shows.
+ * @type {(name: string, entry: ReviewEntry, stored: StoredAnswer) => { mine: StoredAnswer, theirs: StoredAnswer }}
+ */
+const sides = (name, { fields }, stored) => {
+  const waiting = asStored(fields);
+  const id = name.split(":")[1];
+  const page = new FormData(theForm());
+  const [verdict, reason, evidence] = ["verdict", "reason", "evidence"].map((each) =>
+    String(page.get(`${each}_${id}`) ?? ""),
+  );
+  const shown = [inWords({ verdict, reason, evidence })];
+  const isOurs = isAmong(waiting, shown) || !isAmong(stored, shown);
+  return isOurs ? { mine: waiting, theirs: stored } : { mine: stored, theirs: waiting };
+};
+
 /** @type {(name: string, entry: ReviewEntry, refusal: Refusal) => void} */
 const conflict = (name, entry, { message, stored, status, waits }) => {
   show("conflict", "Not saved");
   const row = document.createElement("div");
   row.className = "row row--tight";
   if (stored && status === 409 && form()?.dataset.heartbeat) {
+    const { mine, theirs } = waits
+      ? sides(name, entry, stored)
+      : { mine: asStored(entry.fields), theirs: stored };
     const words = document.createElement("p");
-    words.textContent = `Here: ${said(entry.fields)}. ${waits ? "In the other tab" : "Stored"}: ${said(stored)}.`;
+    words.textContent = `Here: ${said(mine)}. ${waits ? "In the other tab" : "Stored"}: ${said(theirs)}.`;
+    const keepMine = (/** @type {ReviewEntry} */ { fields }) => {
+      if (waits) Object.assign(fields, asFields(mine));
+      else delete fields.known;
+    };
     const take = () => {
       clearProblem();
-      tell("review:take", { name, stored, waits });
-      if (waits) sendAgain(name, ({ fields }) => Object.assign(fields, asFields(stored)));
+      tell("review:take", { name, stored: theirs, waits });
+      if (waits) sendAgain(name, ({ fields }) => Object.assign(fields, asFields(theirs)));
       else outbox.forget(ownKey(), name);
       outbox.flush();
     };
     row.append(
-      link("Keep mine", () => sendAgain(name, waits ? undefined : (again) => delete again.fields.known)),
+      link("Keep mine", () => sendAgain(name, keepMine)),
       link(waits ? "Take the other" : "Take what is stored", take),
     );
     problem(message, [words, row]);
