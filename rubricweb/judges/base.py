@@ -174,9 +174,13 @@ class JudgeConfig:
         return (self.api_key, *values) if self.api_key else tuple(values)
 
     def at_batch_price(self) -> JudgeConfig:
-        """A copy with the prices of a batch, which are half: 2.0 and 10.0 a million become 1.0 and 5.0."""
+        """A copy with the prices of a batch, which are half: 2.0 and 10.0 a million become 1.0 and 5.0.
+
+        It has no fallback model, for a batch asks none.
+        """
         return replace(
             self,
+            fallback_model="",
             input_usd_per_million=_half(self.input_usd_per_million),
             cached_input_usd_per_million=_half(self.cached_input_usd_per_million),
             output_usd_per_million=_half(self.output_usd_per_million),
@@ -193,18 +197,27 @@ class JudgeConfig:
             output_usd_per_million=self.fallback_output_usd_per_million,
         )
 
+    @property
+    def is_free(self) -> bool:
+        """Whether the model costs nothing however many tokens it takes: its prices are all 0."""
+        prices = self.input_usd_per_million, self.output_usd_per_million, self.cached_input_usd_per_million
+        return prices in ((0, 0, 0), (0, 0, None))
+
     def cost_usd(
         self,
         prompt_tokens: int | None,
         completion_tokens: int | None,
         cached_prompt_tokens: int | None = None,
     ) -> float | None:
-        """US dollars for these tokens; None when a price or a count is unknown: that is not free.
+        """US dollars for these tokens; None when a price or a count is unknown: that is not free. Where every
+        price is 0 it is 0.0, whatever the counts.
 
         `cached_prompt_tokens` are the part of `prompt_tokens` that the provider had in its cache. 1,000 in at
         2.5 and 200 out at 10 per million: 0.0025 + 0.002 = 0.0045; with 800 of the 1,000 cached at 0.25:
         0.0005 + 0.0002 + 0.002 = 0.0027.
         """
+        if self.is_free:
+            return 0.0
         if self.input_usd_per_million is None or self.output_usd_per_million is None:
             return None
         if prompt_tokens is None or completion_tokens is None:
@@ -275,9 +288,9 @@ class Reply:
     not say. `request` is the last body sent (never a header, so never the key), None when none was.
     `unanswered` counts requests that were sent and whose answer did not come in time, or not whole, or was
     not waited for: each may have been paid for. `unmetered` counts answers that do not say how many tokens
-    they took: they are not in the cost. `fallback` tells that the config's fallback model was asked;
-    `throttled` counts answers of 429. `log` are the decisions taken on the way, in words. `cached_from` is
-    the stored call whose text answered instead of a request, None otherwise.
+    they took, unless they are free: they are not in the cost. `fallback` tells that the config's fallback
+    model was asked; `throttled` counts answers of 429. `log` are the decisions taken on the way, in words.
+    `cached_from` is the stored call whose text answered instead of a request, None otherwise.
     """
 
     key: Hashable

@@ -109,7 +109,7 @@ async def _generate(
 
     prompt = Prompt(system_prompt, user_prompt, schema, ())
     reply = await ask_one(config, Question("generate", prompt, read))
-    if reply.prompt_tokens is not None or reply.unmetered:  # else nobody answered
+    if reply.error is None or reply.prompt_tokens is not None or reply.unmetered:  # else nobody answered
         report_usage(
             prompt_tokens=reply.prompt_tokens,
             completion_tokens=reply.completion_tokens,

@@ -1,5 +1,6 @@
 """Judge configurations and errors refuse nonsense and keep secrets."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,15 @@ def test_cost_needs_both_prices_and_both_counts():
     assert priced.cost_usd(1000, 200) == pytest.approx(0.0045)  # 0.0025 + 0.002
     assert priced.cost_usd(None, 200) is None
     assert config(output_usd_per_million=10).cost_usd(1000, 200) is None
-    assert config(input_usd_per_million=0, output_usd_per_million=0).cost_usd(1000, 200) == 0.0
+    free = config(input_usd_per_million=0, output_usd_per_million=0)
+    assert free.cost_usd(1000, 200) == 0.0
+
+
+def test_a_judge_whose_prices_are_all_0_costs_nothing_whatever_it_says_of_its_tokens():
+    free = config(input_usd_per_million=0, output_usd_per_million=0)
+    assert free.cost_usd(None, None) == 0.0
+    assert replace(free, cached_input_usd_per_million=0.25).cost_usd(None, None) is None
+    assert replace(free, input_usd_per_million=None).cost_usd(None, None) is None
 
 
 def test_cached_tokens_cost_their_own_price_where_there_is_one():

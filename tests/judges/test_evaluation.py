@@ -22,6 +22,7 @@ from rubricweb.judges.evaluation.experiment import opened
 from rubricweb.judges.evaluation.fingerprints import grader_digest
 from rubricweb.judges.offline.script import Request, Say, Script
 from rubricweb.judges.offline.server import running_server
+from tests.judges.completion import completion
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -271,6 +272,22 @@ def test_what_the_default_endpoint_answers_is_counted_at_its_listed_price(monkey
             result = run(capitals("Paris"), PerCriterionGrader(ask))
             assert result.total_token_usage.calls == 2
             assert (result.total_completion_cost is not None) == is_known
+
+
+def test_what_an_endpoint_at_a_price_of_0_answers_costs_nothing_without_a_word_of_its_tokens(
+    monkeypatch,
+) -> None:
+    said = '{"explanation": "It says so.", "criterion_status": "MET"}'
+    ask = functools.partial(
+        default_per_criterion_generate_fn,
+        model="mine",
+        input_usd_per_million=0.0,
+        output_usd_per_million=0.0,
+    )
+    with running_server(Script(completion(said, usage=None))) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        result = run(capitals("Paris"), PerCriterionGrader(ask))
+    assert (result.total_token_usage.calls, result.total_completion_cost) == (2, 0.0)
 
 
 def test_timings_are_of_the_items_that_were_graded() -> None:

@@ -46,7 +46,9 @@ class Call(Schema):
     cached_prompt_tokens: int | None
     completion_tokens: int | None
     cost_usd: float | None
-    latency_seconds: float | None
+    latency_seconds: Annotated[
+        float | None, Field(description="Null for an answer of a batch, or taken from an earlier call.")
+    ]
     cached_from: CallReference | None
     error: JudgeError | None
     pruned_at: datetime | None
@@ -56,6 +58,10 @@ class Call(Schema):
     @staticmethod
     def resolve_error(row: Any) -> JudgeError | None:
         return JudgeError(kind=row.error_kind, message=row.error_message) if row.error_kind else None
+
+    @staticmethod
+    def resolve_latency_seconds(row: Any) -> float | None:
+        return row.latency_seconds or None  # earlier releases stored 0 for what was not timed
 
     @staticmethod
     def resolve_reply_format(row: Any) -> str:

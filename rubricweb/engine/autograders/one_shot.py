@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from rubricweb.engine.autograders.base import Answer, Prompt, Reading
 from rubricweb.engine.autograders.examples.blocks import list_example_blocks
@@ -130,7 +130,7 @@ def _answers(entries: Sequence[Any], prompt: Prompt) -> dict[int, Answer]:
     """Answers by criterion index, without entries that do not fit, were not asked for or contradict."""
     asked = prompt.criteria
     numbers = {number for entry in entries if (number := _number(entry)) is not None}
-    if 0 in numbers and len(asked) not in numbers:
+    if len(asked) not in numbers and any(_is_numbered_zero(entry) for entry in entries):
         # Counted from zero: every verdict would land on its neighbour.
         raise UnreadableReply(f"criteria are numbered 1 to {len(asked)}; the reply counts from 0")
     given: dict[int, list[Answer]] = {}
@@ -156,6 +156,18 @@ def _number(entry: Any) -> int | None:
         except ValidationError:
             continue
     return None
+
+
+class _Numbered(BaseModel):
+    criterion_number: int
+
+
+def _is_numbered_zero(entry: Any) -> bool:
+    """Whether an entry is about a criterion 0, whatever else it says."""
+    try:
+        return _Numbered.model_validate(entry).criterion_number == 0
+    except ValidationError:
+        return False
 
 
 def _answer(entry: Any, labels: Sequence[str]) -> Answer | None:

@@ -328,7 +328,7 @@ class Attempts:
     def _count_tokens(self, completion: Completion) -> None:
         usage = completion.usage
         if usage is None or usage.prompt_tokens is None or usage.completion is None:
-            self._unmetered += completion.choice is not None
+            self._unmetered += completion.choice is not None and not self._config.is_free
             return
         self._prompt_tokens = _sum(self._prompt_tokens, usage.prompt_tokens)
         self._completion_tokens = _sum(self._completion_tokens, usage.completion)
@@ -404,8 +404,8 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 
 def _cost_of(*replies: Reply) -> float | None:
-    """US dollars for all tokens that were told; None when those of one of them have no price."""
-    paid = [one.cost_usd for one in replies if one.prompt_tokens is not None]
+    """US dollars for all tokens that were told or are free; None when those of one of them have no price."""
+    paid = [one.cost_usd for one in replies if one.prompt_tokens is not None or one.cost_usd is not None]
     known = [cost for cost in paid if cost is not None]
     return sum(known) if known and len(known) == len(paid) else None
 

@@ -6,7 +6,6 @@ reads a live judge's: see `replayed`.
 
 from __future__ import annotations
 
-import functools
 import io
 import json
 import math
@@ -28,7 +27,7 @@ from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
 from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.client.addresses import BlockedAddress, check_url
 from rubricweb.judges.client.attempts import AttemptContext, Attempts
-from rubricweb.judges.client.failures import provider_message, quoted_without
+from rubricweb.judges.client.failures import FALLBACK_KINDS, provider_message, quoted_without
 from rubricweb.judges.client.reply_formats import RUNGS, TEXT, EndpointCapabilities
 from rubricweb.judges.client.request_body import is_prose, request_body
 from rubricweb.judges.client.transport import MAX_ANSWER_BYTES, GuardedTransport, HttpAnswer, NoConnection
@@ -217,11 +216,13 @@ def unread(config: JudgeConfig, question: Question, why: str) -> Reply:
 
 class Replayed(NamedTuple):
     """The reply to a question of a batch, and what the endpoint told by it: what it refuses, which rung it
-    answers on. `floor` is where to ask next, and nothing may be answered there either.
+    answers on. `floor` is where to ask next, and nothing may be answered there either. After a reply that
+    `is_settled` a live judge would ask neither again nor the fallback model.
     """
 
     reply: Reply
     learned: EndpointCapabilities
+    is_settled: bool
 
 
 async def replayed(
@@ -231,44 +232,57 @@ async def replayed(
 ) -> AsyncIterator[Replayed]:
     """The reply to every question that was answered, as if it had been asked live, at the price of a batch.
 
-    `form` is what the batch was handed in with. A failure that asking again may mend (`JudgeError.retryable`)
-    was paid for like any other. So does a question fail whose parameter or reply format was refused: it can
-    be asked in another form.
+    `form` is what the batch was handed in with. A failure that is not settled was paid for like any other. So
+    does a question fail whose parameter or reply format was refused: it can be asked in another form.
     """
     for custom_id, (config, question) in questions.items():
-        if custom_id not in answered:
+        if (answer := answered.get(custom_id)) is None:
             continue
-        recorded = _RecordedEndpoint(answered[custom_id])
-        # Each as it was asked: what the answer before it taught was in this request all the same.
-        found = replace(form, proven=set(), without=set(form.without), recheck_at=math.inf)
-        limiter = FixedLimiter(1, config.model)
-        asked = AttemptContext(recorded, found, limiter, Cancellation(0.0), random.random)
-        reply = replace(await Attempts(asked, _once(config), question).run(), latency_seconds=0.0)
+        recorded = _RecordedEndpoint(answer, form)
+        reply = await recorded.asked(config, question, attempts=1)
         if recorded.refuses_the_form and not is_prose(question.prompt):
-            found.floor = RUNGS.index(reply.rung)
-        yield Replayed(reply, found.beyond(form))
+            recorded.form.floor = RUNGS.index(reply.rung)
+        is_settled = await _settles(reply, config, question, _RecordedEndpoint(answer, form))
+        yield Replayed(reply, recorded.form.beyond(form), is_settled)
 
 
-@functools.lru_cache(maxsize=256)
-def _once(config: JudgeConfig) -> JudgeConfig:
-    return replace(config.at_batch_price(), max_attempts=1, fallback_model="")
+async def _settles(reply: Reply, config: JudgeConfig, question: Question, again: _RecordedEndpoint) -> bool:
+    if reply.error is None or reply.error.retryable:
+        return reply.error is None
+    if reply.error.kind in FALLBACK_KINDS and config.fallback_model not in ("", config.model):
+        return False
+    # A refusal in words is asked again: that shows where a second attempt is allowed.
+    await again.asked(config, question, attempts=min(config.max_attempts, 2))
+    return again.posts == 1
 
 
 class _RecordedEndpoint:
-    """Stands in for the endpoint: answers once, with what it had answered in the batch."""
+    """Stands in for the endpoint: answers once, with what it had answered in the batch.
 
-    def __init__(self, answer: HttpAnswer) -> None:
+    `form` is what the question left out, and what the answer taught beside it; `posts` counts requests.
+    """
+
+    def __init__(self, answer: HttpAnswer, form: EndpointCapabilities) -> None:
         self._answer = answer
-        self._posts = 0
+        # Each as it was asked: what the answer before it taught was in this request all the same.
+        self.form = replace(form, proven=set(), without=set(form.without), recheck_at=math.inf)
+        self.posts = 0
+
+    async def asked(self, config: JudgeConfig, question: Question, attempts: int) -> Reply:
+        """The reply after at most so many attempts; it took no time of its own."""
+        limiter = FixedLimiter(1, config.model)
+        config = replace(config.at_batch_price(), max_attempts=attempts, backoff_seconds=0.0)
+        context = AttemptContext(self, self.form, limiter, Cancellation(0.0), random.random)
+        return replace(await Attempts(context, config, question).run(), latency_seconds=0.0)
 
     @property
     def refuses_the_form(self) -> bool:
         """Whether whoever asked would have asked once more in another form, after a 4xx."""
-        return self._posts > 1 and self._answer.status < 500
+        return self.posts > 1 and self._answer.status < 500
 
     async def post(self, config: JudgeConfig, body: bytes) -> HttpAnswer:
-        self._posts += 1
-        if self._posts > 1:
+        self.posts += 1
+        if self.posts > 1:
             raise NoConnection("a batch asks once")
         return self._answer
 

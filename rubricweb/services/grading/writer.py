@@ -230,7 +230,7 @@ class Writer:
             reply.completion_tokens,
             None if reply.unmetered else reply.cost_usd,  # a part of it is not known
             reply.cached_prompt_tokens,
-            reply.latency_seconds,
+            reply.latency_seconds or None,  # of an earlier answer, and one of a batch, nobody knows it
             key_of(reply).content,
             reply.cached_from,
             reply.fallback,

@@ -59,6 +59,7 @@ class RunOptions:
     answers to the very same questions from earlier runs of the team. `item_ids` grades these items only,
     `systems` only answers of these versions: of a run one, of a plan and of a launch several. `half`, dev or
     test, only answers to cases in it.
+    `mode` "batch" hands the questions to the judge's provider; checks alone are graded live.
     `abstention` and `on_error` are the policies of `engine/scoring/scoring.py`.
     """
 
@@ -148,9 +149,10 @@ def drafted(
         raise Invalid.at("option_seed", str(seed), "a whole number from 0")
     items = _chosen(dataset, options)
     judge, panel = _judges(team, items, rubric_version, options, asking)
-    endpoints.require_unarchived(team, (one.id for one in asked_judges(judge, panel)))
+    asked = asked_judges(judge, panel)
+    endpoints.require_unarchived(team, (one.id for one in asked))
     if options.mode == RunMode.BATCH:
-        _check_batches(team, asked_judges(judge, panel))
+        _check_batches(team, asked)
     examples = None
     if options.few_shot_from is not None:
         examples = few_shot.snapshot(
@@ -173,7 +175,8 @@ def drafted(
         option_seed=_usual_seed(dataset, rubric_version) if seed is None else seed,
         panel=panel,
         few_shot=examples,
-        mode=options.mode,
+        # Of checks alone nothing is handed to a provider.
+        mode=options.mode if asked else RunMode.LIVE,
         use_cache=options.use_cache,
     )
     return Draft(run, items)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
-from rubricweb.models import JudgeEndpoint, Run
+from rubricweb.models import JudgeCall, JudgeEndpoint, Run
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.endpoints.options import MAX_KEY
 from rubricweb.services.grading import session
@@ -162,8 +162,17 @@ def test_calls_are_listed_as_they_were_made(people: Cast, as_member, run: Run) -
         assert call["request"]["reasoning_effort"] == "low"
         assert (call["prompt_tokens"], call["completion_tokens"]) == (100, 10)
         assert (call["cached_from"], call["pruned_at"], call["withheld"]) == (None, None, False)
+        assert call["latency_seconds"] > 0
     assert KEY not in json.dumps(first)
     assert SECRET_HEADER not in json.dumps(first)
+
+
+def test_how_long_a_call_took_is_not_known_where_an_earlier_release_stored_0(
+    people: Cast, as_member, run: Run
+) -> None:
+    JudgeCall.objects.filter(run=run).update(latency_seconds=0.0)  # as of an answer of a batch
+    path = f"/runs/{run.pk}/items/{run.dataset.items.get(key='good').pk}/calls"
+    assert {call["latency_seconds"] for call in as_member(people.bob).get(path)["items"]} == {None}
 
 
 def test_calls_about_an_item_to_be_reviewed_blind_are_withheld(people: Cast, as_member, run: Run) -> None:

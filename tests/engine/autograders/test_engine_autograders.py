@@ -202,6 +202,7 @@ def test_a_one_shot_reply_answers_by_number_in_any_order():
         ([(1, "MET"), (1, "met"), (2, "MET"), (3, "MET")], ()),
         ([(1, "MET"), (2, "PERHAPS"), (3, "MET")], (1,)),
         ([(0, "MET"), (1, "MET"), (2, "MET"), (3, "MET")], ()),
+        ([(0, "N/A"), (1, "MET"), (2, "MET"), (3, "MET")], ()),
     ],
 )
 def test_what_a_one_shot_reply_leaves_open_is_missing(pairs, missing):
@@ -219,13 +220,21 @@ def test_what_a_one_shot_reply_leaves_open_is_missing(pairs, missing):
         '{"criteria_evaluations": "all met"}',
         '{"explanation": "x"}',
         entries((7, "MET")),
-        entries((0, "MET"), (1, "MET"), (2, "UNMET")),  # counted from zero: each would land on its neighbour
     ],
 )
 def test_a_one_shot_reply_without_usable_entries_is_unreadable(reply):
     grader = PerCriterionOneShotGrader()
     with pytest.raises(UnreadableReply):
         grader.read(grader.prompts(SUBMISSION, RUBRIC)[0], reply, RUBRIC)
+
+
+@pytest.mark.parametrize("zero", [(0, "MET"), ("0", "MET"), (0.0, "MET"), (0, "N/A"), (" 0 ", None)])
+def test_a_one_shot_reply_counted_from_zero_is_unreadable(zero):
+    """Each verdict would land on its neighbour, whether or not the first of them can be read."""
+    grader = PerCriterionOneShotGrader()
+    (prompt,) = grader.prompts(SUBMISSION, RUBRIC)
+    with pytest.raises(UnreadableReply, match="counts from 0"):
+        grader.read(prompt, entries(zero, (1, "MET"), (2, "UNMET")), RUBRIC)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from rubricweb.judges.client.failures import FALLBACK_KINDS
 from rubricweb.judges.offline.script import Fail, Garbage, Say, Script, rate_limited, refusal, truncated
 from rubricweb.judges.pool import ask_all
+from tests.judges.completion import completion
 
 PRICES = {"input_usd_per_million": 1.0, "output_usd_per_million": 10.0}
 FALLBACK_PRICES = {"fallback_input_usd_per_million": 0.5, "fallback_output_usd_per_million": 2.0}
@@ -78,6 +79,14 @@ def test_answers_of_both_models_that_do_not_say_what_they_used_are_counted(serve
     script = two_models(refusal("No."), unmetered)
     reply = ask(serve(script), model="big", fallback_model="small", **PRICES, **FALLBACK_PRICES)
     assert (reply.unmetered, reply.cost_usd) == (1, pytest.approx(0.0002))  # (100 × 1 + 10 × 10) / 10⁶
+
+
+def test_two_models_at_a_price_of_0_cost_nothing_without_a_word_of_what_they_used(serve, ask, met):
+    prices = dict.fromkeys((*PRICES, *FALLBACK_PRICES), 0.0)
+    for first in (Fail(404, "no such model"), Garbage('{"choices": [{"message": {"refusal": "No."}}]}')):
+        script = two_models(first, completion(met, usage=None))
+        reply = ask(serve(script), model="big", fallback_model="small", **prices)
+        assert (reply.fallback, reply.error, reply.unmetered, reply.cost_usd) == (True, None, 0, 0.0)
 
 
 def test_what_a_fallback_model_without_a_price_cost_is_unknown_and_not_the_price_of_the_other(

@@ -160,6 +160,24 @@ def test_the_offline_judge_is_the_same_judge_wherever_it_was_started(room: Room)
         close_clients()
 
 
+def test_runs_answered_from_the_cache_do_not_hide_what_the_judge_is_known_by(
+    room: Room, people: Cast
+) -> None:
+    room.run()
+    asked_before = room.plan(use_cache=False)
+    assert asked_before.judges[0].earlier_calls == 60
+    for _ in range(3):
+        room.run()
+    assert room.plan(use_cache=False) == asked_before
+    # Nor do runs that asked about one item more each.
+    for number in range(3):
+        more = [*ITEMS, {"id": "new", "submission": f"The {number} new towns."}]
+        room.dataset = factories.dataset(people.team, people.ed, name=f"{number} more", items=more)
+        room.version = factories.version(people.team, people.ed, title=f"{number} more", criteria=TEN[:1])
+        room.run()
+    assert room.plan(use_cache=False).judges[0].earlier_calls == 60
+
+
 def test_without_the_cache_everything_is_asked_and_paid_for_again(room: Room) -> None:
     room.run()
     again = room.run(use_cache=False)
@@ -239,6 +257,21 @@ def test_the_teams_month_holds_all_its_runs(room: Room, people: Cast) -> None:
     assert spent(second) <= 0.03 + 1e-9
     # What is known costs nothing, and so is not held up.
     assert room.run().state == RunState.FINISHED
+
+
+@pytest.mark.django_db(transaction=True)  # the heartbeat writes meanwhile
+def test_known_answers_of_items_a_paused_run_had_not_come_to_are_free_once_it_goes_on(
+    room: Room, people: Cast
+) -> None:
+    room.run()
+    first = {"id": "new", "submission": "A town nobody was asked about."}
+    room.dataset = factories.dataset(people.team, people.ed, name="One more", items=[first, *ITEMS])
+    run = room.run(budget_usd=0.0)
+    assert (run.state, room.paid, spent(run)) == (RunState.PAUSED, 60, 0.0)
+    lifecycle.set_budget(run, by=people.ed, budget_usd=1.0)
+    lifecycle.resume_run(run, by=people.ed, enqueue=WakeUps())
+    assert room.grade(run).state == RunState.FINISHED
+    assert room.paid == 60 + 10  # the questions about the new item
 
 
 def test_a_judge_that_never_says_how_many_tokens_it_used_is_held_by_what_was_expected(room: Room) -> None:

@@ -3,14 +3,17 @@
 from collections.abc import Iterator
 
 import pytest
+from django.utils import timezone
 
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Action, Drop, Garbage, Hang, Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.models import JudgeCall, Run, RunEvent, RunState, RunTally
+from rubricweb.selectors.runs.progress import progress
 from tests import factories
 from tests.factories import Cast
+from tests.judges.completion import completion
 from tests.worlds.priced_room import MET, graded
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,7 +29,15 @@ def no_connection_outlives_its_test() -> Iterator[None]:
     close_clients()
 
 
-def started(people: Cast, url: str, *, items: int, timeout_seconds: float = 60.0, **options: object) -> Run:
+def started(
+    people: Cast,
+    url: str,
+    *,
+    items: int,
+    timeout_seconds: float = 60.0,
+    output_usd_per_million: float = 1000.0,
+    **options: object,
+) -> Run:
     """A run of one question for each item, asked one after another and each at most three times."""
     judge = JudgeConfig(
         name="judge",
@@ -39,7 +50,7 @@ def started(people: Cast, url: str, *, items: int, timeout_seconds: float = 60.0
         backoff_seconds=0.001,
         max_output_tokens=100,
         input_usd_per_million=0.0,
-        output_usd_per_million=1000.0,
+        output_usd_per_million=output_usd_per_million,
     )
     rows = [{"id": f"i{n}", "submission": f"Town {n} is nice."} for n in range(items)]
     criteria = [{"name": "town", "weight": 1.0, "requirement": "Names a town."}]
@@ -117,3 +128,18 @@ def test_a_cap_stops_a_run_whose_answers_do_not_say_what_they_used(people: Cast)
     # Each of 3 answers to a question counts 0.1; the fifth question does not fit beside 4 × 0.3.
     assert (tally.calls, tally.attempts, tally.unpriced, tally.lost_calls) == (4, 12, 4, 0)
     assert (tally.cost_usd, tally.reserved_usd) == (pytest.approx(1.2), 0.0)
+
+
+@pytest.mark.parametrize("says", [completion(MET, usage=None), PROSE_WITHOUT_USAGE])
+def test_a_judge_at_a_price_of_0_costs_nothing_though_it_does_not_say_what_it_used(
+    people: Cast, says: Action
+) -> None:
+    with running_server(Script(says)) as url:
+        run = graded(started(people, url, items=3, output_usd_per_million=0.0, budget_usd=1.0))
+        close_clients()
+    assert run.state == RunState.FINISHED
+    assert set(JudgeCall.objects.filter(run=run).values_list("cost_usd", flat=True)) == {0.0}
+    tally = RunTally.objects.get(run=run)
+    assert (tally.calls, tally.unpriced, tally.cost_usd) == (3, 0, 0.0)
+    seen = progress(run, viewer=None, now=timezone.now())
+    assert (seen.calls, seen.unpriced, seen.cost_usd) == (3, 0, 0.0)

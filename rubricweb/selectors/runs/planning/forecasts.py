@@ -59,7 +59,7 @@ class JudgeForecast:
     """One judge's share: of `calls`, `cached` are answered from earlier answers and `new` are paid for.
 
     Tokens and cost are those of the new calls; `cost_usd` None without a price. `earlier_calls` is how many
-    of its calls the numbers rest on, 0 where they are assumed.
+    of its calls the numbers rest on, 0 where they are assumed; `seconds` only where some were asked live.
     """
 
     name: str
@@ -168,7 +168,13 @@ def forecast(
         month=visible_month_spending(run.team, viewer=viewer, now=now),
         basis=tuple(
             _forecast_basis(
-                run, plan, found, stages, len(sample), bool(untold), _alike(run, asked, plan.items, differing)
+                run,
+                plan,
+                earlier,
+                stages,
+                len(sample),
+                bool(untold),
+                _alike(run, asked, plan.items, differing),
             )
         ),
     )
@@ -338,7 +344,7 @@ class _JudgeShare:
     def _seconds(self, new: Range, tokens: Range, processes: int) -> Range:
         """As long as the slowest of: calls in flight, requests a minute, tokens a minute."""
         config = self.config
-        latency = self.history.latency_seconds if self.history else ASSUMED_LATENCY_SECONDS
+        latency = (self.history and self.history.latency_seconds) or ASSUMED_LATENCY_SECONDS
         at_once = config.concurrency * processes
         low = [latency[0] * math.ceil(new.low / at_once)]
         high = [latency[1] * math.ceil(new.high / at_once)]
@@ -389,13 +395,13 @@ def _alike(run: Run, asked: Sequence[SampledQuestion], items: int, differing: in
 def _forecast_basis(
     run: Run,
     plan: Plan,
-    judges: Sequence[JudgeForecast],
+    earlier: Mapping[str, JudgeHistory],
     stages: Mapping[str, int],
     looked_at: int,
     some_untold: bool,
     alike: str,
 ) -> Iterator[str]:
-    if not judges or not plan.calls:
+    if not stages or not plan.calls:
         return
     if looked_at < plan.items:
         yield (
@@ -413,16 +419,23 @@ def _forecast_basis(
         )
     if alike:
         yield alike
-    for judge in judges:
-        if judge.earlier_calls:
-            yield f"{judge.name}: tokens and time are those of {judge.earlier_calls} earlier calls."
-        else:
+    least, most = ASSUMED_LATENCY_SECONDS
+    for judge in stages:
+        history = earlier.get(judge)
+        if history is None:
             low, high = ASSUMED_TOKENS_PER_ANSWER
             yield (
-                f"{judge.name} was never asked here: {low:g} to {high:g} tokens an answer and "
-                f"{ASSUMED_LATENCY_SECONDS[0]:g} to {ASSUMED_LATENCY_SECONDS[1]:g} s a call are assumed. "
+                f"{judge} was never asked here: {low:g} to {high:g} tokens an answer and "
+                f"{least:g} to {most:g} s a call are assumed. "
                 "A model that thinks first writes more: try it on 3 items."
             )
+        elif history.latency_seconds is None:
+            yield (
+                f"{judge}: tokens are those of {history.calls} earlier calls, by batch; "
+                f"{least:g} to {most:g} s a call are assumed."
+            )
+        else:
+            yield f"{judge}: tokens and time are those of {history.calls} earlier calls."
     if any(stages.values()):
         yield "From none to all of the criteria go on to the next stage of the cascade."
     if run.mode == RunMode.BATCH:

@@ -12,9 +12,9 @@ from rubricweb.judges.client import batches as batch_client
 from rubricweb.judges.client.reply_formats import EndpointCapabilities
 from rubricweb.models import BatchJob, Run, RunItem
 from rubricweb.services.grading import reply_cache
-from rubricweb.services.grading.asking.base import GradingStrategy
 from rubricweb.services.grading.asking.open_items import OpenItem, OpenItems, key_of
 from rubricweb.services.grading.batches.holding import holder, set_aside
+from rubricweb.services.grading.writer import Writer
 from rubricweb.services.runs.budgets import BudgetReservation
 
 # What one file holds at most: far below what providers allow, so that it fits into a worker's memory.
@@ -35,13 +35,14 @@ class BatchQuestions:
         run: Run,
         job: BatchJob,
         judges: Mapping[str, JudgeConfig],
-        strategy: GradingStrategy,
+        writer: Writer,
         capabilities: EndpointCapabilities,
     ) -> None:
         self.run = run
         self.job = job
         self.judges = judges
-        self.strategy = strategy
+        self.writer = writer
+        self.strategy = writer.strategy
         self.capabilities = capabilities
         self._places = {name: place for place, name in enumerate(judges)}
 
@@ -66,6 +67,8 @@ class BatchQuestions:
                 asked |= {key_of(question).content for _, question in fresh}
                 lines += written
                 size += length
+        # Money is set aside for many calls at a time: what these questions do not need is given back.
+        self.writer.release(budget.release_unused(), now)
         if over:
             with transaction.atomic():
                 set_aside(BatchJob.objects.create(run=self.run, judge=self.job.judge), over)

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from rubricweb.errors import Refusal
+from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import BatchJob, JudgeEndpoint, Run, RunItem, RunMode, RunState
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.grading.batches.holding import give_back, lay_by, set_aside
@@ -58,10 +59,12 @@ def advance(run_id: int, *, now: Callable[[], datetime], enqueue: Enqueue) -> bo
         judges = panels.judges_of(run)
     except Refusal as error:
         control.give_up(run, f"The judge cannot be used: {error}", now())
-        _leave_alone(run, now())
+        _leave_alone(run, now)
         return True
     for job in run.batches.filter(stored_at=None):
-        if _taken(job, now()):
+        if not judges:  # checks alone: there is nobody to hand it to
+            give_back(run, job, now())
+        elif _taken(job, now()):
             BatchStep(run, job, judges, now).take()
     if not run.batches.filter(stored_at=None).exists() and not control.finish_if_done(run, now()):
         enqueue(run.pk)
@@ -91,7 +94,7 @@ def _taken(job: BatchJob, now: datetime) -> bool:
     return bool(BatchJob.objects.filter(free, pk=job.pk, stored_at=None).update(checked_at=lasts))
 
 
-def _leave_alone(run: Run, now: datetime) -> None:
+def _leave_alone(run: Run, now: Callable[[], datetime]) -> None:
     """Nobody can be asked about the batches. What an endpoint that was removed had taken is given up, for its
     key is forgotten; what may be mended is looked at again later.
     """
@@ -100,9 +103,19 @@ def _leave_alone(run: Run, now: datetime) -> None:
     left = JudgeEndpoint.objects.filter(pk__in=endpoints_of, removed_at=None).count()
     for job in run.batches.filter(stored_at=None):
         if left < len(endpoints_of):
-            give_back(run, job, now)
-            note(run.pk, "batch", "The endpoint was removed; answers it may have cannot be fetched any more.")
+            if _taken(job, now()):
+                BatchStep(run, job, _frozen_judges(run), now).give_up()
+                said = "The endpoint was removed; answers it may have cannot be fetched any more."
+                note(run.pk, "batch", said)
         elif job.requests:
-            BatchJob.objects.filter(pk=job.pk).update(checked_at=now)
-        elif _taken(job, now):  # a step was killed before it was handed in
+            BatchJob.objects.filter(pk=job.pk).update(checked_at=now())
+        elif _taken(job, now()):  # a step was killed before it was handed in
             lay_by(run, job)
+
+
+def _frozen_judges(run: Run) -> dict[str, JudgeConfig]:
+    """The judges that the run asks, by the name their votes carry, without their keys."""
+    frozen = (
+        [(one.name, one.judge) for one in run.panel.members] if run.panel else [(run.judge.name, run.judge)]
+    )
+    return {name: judge.config for name, judge in frozen if judge.config is not None}

@@ -51,11 +51,10 @@ class BatchStep:
         # Members of a panel that is asked by batch are one model, asked in different ways.
         self.config = config = next(iter(judges.values()))
         self.now = now
-        self.strategy = strategy_of(run, judges)
-        self.writer = Writer(run, holder(job), self.strategy)
+        self.writer = Writer(run, holder(job), strategy_of(run, judges))
         self.refused = _refused_lately(run, now())
         self.capabilities = memory.known_of(config, now=now()).joined(self.refused)
-        self.questions = BatchQuestions(run, job, judges, self.strategy, self.capabilities)
+        self.questions = BatchQuestions(run, job, judges, self.writer, self.capabilities)
         # What was in its file, as far as its answers were gone through: of equal questions only one.
         self._in_file: set[UUID] = set()
 
@@ -71,6 +70,18 @@ class BatchStep:
         except OutOfBudget as error:
             lay_by(self.run, self.job)
             control.pause_for_money(self.run, now=self.now(), why=str(error))
+
+    def give_up(self) -> None:
+        """Ends a batch whose provider can be asked no more: its items are free, and what its answers may have
+        cost is booked as lost.
+        """
+        most: list[float | None] = []
+        if self.job.requests:
+            for items in self.questions.items():
+                most += self._most_costs(self._untold([one for _, one in self.questions.named(items)]))
+        with transaction.atomic():
+            self.writer.book_lost(most, self.now())
+            give_back(self.run, self.job, self.now())
 
     def _submit(self) -> None:
         mark = f"{self.run.pk}-{self.job.pk}-{int(self.job.created_at.timestamp())}"
@@ -108,9 +119,6 @@ class BatchStep:
     def _is_running(self) -> bool:
         return Run.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists()
 
-    def _reserve_nothing(self) -> None:
-        RunTally.objects.filter(run=self.run, worker=holder(self.job)).update(reserved_usd=0.0)
-
     def _look(self) -> None:
         try:
             state = _wait(batch_client.state_of(self.config, self.job.provider_id))
@@ -141,13 +149,12 @@ class BatchStep:
             questions = dict(self.questions.named(items))
             asked = self.questions.with_judges(questions)
             read = _wait(_all(batch_client.replayed(asked, answers.by_id, form)))
-            replies = [one.reply for one in read]
             for one in read:
                 learned = learned.joined(one.learned)
-            settled = [one for one in replies if one.error is None or not one.error.retryable]
+            settled = [one.reply for one in read if one.is_settled]
             self._store(items, settled)
             stored += len(settled)
-            in_vain += [_cost_alone(one) for one in replies if one.error and one.error.retryable]
+            in_vain += [_cost_alone(one.reply) for one in read if not one.is_settled]
             if answers.unreadable:
                 answered = answers.by_id.keys() | answers.unanswered
                 self._in_file |= {key_of(one).content for name, one in questions.items() if name in answered}
@@ -216,29 +223,35 @@ class BatchStep:
         return True
 
     def _fail(self, items: Sequence[OpenItem], lost: Sequence[Question], why: str) -> int:
-        """Ends these questions as errors, for asking them again is somebody's to decide; how many.
+        """Ends these questions as errors, for asking them again is somebody's to decide; how many."""
+        asked = self._untold(lost)
+        most = self._most_costs(asked)
+        with transaction.atomic():
+            self._store(
+                items, [batch_client.unread(self.judges[key_of(one).judge], one, why) for one in asked]
+            )
+            self.writer.book_lost(most, self.now())
+        return len(asked)
 
-        What an earlier answer tells was not in the file, and so is not lost; the others may be paid for.
-        """
+    def _untold(self, lost: Sequence[Question]) -> list[Question]:
+        """Those that no earlier answer tells: what is told was not in the file, and so is not lost."""
         known: Container[UUID] = ()
         if self.run.use_cache:
             known = reply_cache.known(self.run.team_id, {key_of(one).content for one in lost})
-        asked = [one for one in lost if key_of(one).content not in known]
-        in_file = asked
+        return [one for one in lost if key_of(one).content not in known]
+
+    def _most_costs(self, lost: Sequence[Question]) -> list[float | None]:
+        """What the answers to those of them that were in the file may cost at most, free ones left out."""
+        in_file = list(lost)
         if self.run.use_cache:
-            once = {key_of(one).content: one for one in asked}
+            once = {key_of(one).content: one for one in lost}
             in_file = [one for content, one in once.items() if content not in self._in_file]
             self._in_file |= once.keys()
         budget = BudgetReservation(self.run, holder(self.job))
         most = [
             budget.most_cost(self.judges[key_of(one).judge].at_batch_price(), one.prompt) for one in in_file
         ]
-        with transaction.atomic():
-            self._store(
-                items, [batch_client.unread(self.judges[key_of(one).judge], one, why) for one in asked]
-            )
-            self.writer.book_lost([usd for usd in most if usd != 0], self.now())
-        return len(asked)
+        return [usd for usd in most if usd != 0]
 
     def _store(self, items: Sequence[OpenItem], replies: Sequence[Reply]) -> None:
         by_row = {item.row.pk: item for item in items}
@@ -274,7 +287,7 @@ class BatchStep:
             self._try_soon()
             return
         if not self.job.provider_id:
-            self._reserve_nothing()
+            RunTally.objects.filter(run=self.run, worker=holder(self.job)).update(reserved_usd=0.0)
         # Of a run that was stopped it is looked at again as late as after a kill, or once it is resumed.
         if self.run.state == RunState.RUNNING:
             self._try_again()

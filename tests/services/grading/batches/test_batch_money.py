@@ -1,8 +1,10 @@
 """What batches cost: nothing is handed in twice, stopped runs hand nothing in, caps know what is away."""
 
 import json
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from django.utils import timezone
 from rubricweb.models import BatchJob, JudgeEndpoint, Judgement, Run, RunItem, RunState, RunTally
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.selectors.spending.spending import month_spending, run_spending
-from rubricweb.services.endpoints import endpoints
+from rubricweb.services.endpoints import endpoints, prices
 from rubricweb.services.grading.batches import schedule
 from rubricweb.services.runs import budgets, lifecycle
 from tests import factories
@@ -23,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 OPENED = "POST /v1/batches"
 
 
-def endpoint_at(people: Cast, url: str) -> JudgeEndpoint:
+def endpoint_at(people: Cast, url: str, **judge: Any) -> JudgeEndpoint:
     return endpoints.add_endpoint(
         people.team,
         by=people.alice,
@@ -33,17 +35,20 @@ def endpoint_at(people: Cast, url: str) -> JudgeEndpoint:
         batches=True,
         input_usd_per_million=2.0,
         output_usd_per_million=10.0,
+        **judge,
     )
 
 
-def handed_over(people: Cast, url: str, **options: Any) -> Run:
+def handed_over(
+    people: Cast, url: str, *, judge: Mapping[str, Any] = MappingProxyType({}), **options: Any
+) -> Run:
     """A batch run of three items by three criteria."""
     return factories.run(
         people.team,
         people.alice,
         dataset=factories.dataset(people.team, people.alice),
         rubric_version=factories.version(people.team, people.alice),
-        judge_id=f"endpoint-{endpoint_at(people, url).pk}",
+        judge_id=f"endpoint-{endpoint_at(people, url, **judge).pk}",
         mode="batch",
         **options,
     )
@@ -213,6 +218,14 @@ def test_a_run_stopped_while_its_batch_is_looked_for_hands_nothing_in(people: Ca
         assert asked.count(OPENED) == 1
 
 
+def test_a_small_batch_sets_aside_what_it_will_probably_cost_and_no_more(people: Cast) -> None:
+    with desk(provider(status="in_progress")) as (url, _):
+        run = handed_over(people, url, budget_usd=5.0)
+        sweep(run)
+    # Nine replies of about 400 tokens at 5 per million, and as many prompts of less than 1,000 at 1.
+    assert 9 * 0.002 < run_spending(run, now=timezone.now()).held_usd < 9 * 0.003
+
+
 def test_a_provider_that_refuses_the_file_leaves_nothing_set_aside(people: Cast) -> None:
     def answer(method: str, path: str) -> Answer:
         return (400, b'{"error": {"message": "no"}}') if method == "POST" else provider()(method, path)
@@ -224,9 +237,9 @@ def test_a_provider_that_refuses_the_file_leaves_nothing_set_aside(people: Cast)
     assert run_spending(run, now=timezone.now()).held_usd == 0
 
 
-def test_a_batch_at_an_endpoint_that_was_removed_holds_neither_money_nor_items(people: Cast) -> None:
+def test_a_batch_at_an_endpoint_that_was_removed_holds_no_items_and_is_lost_money(people: Cast) -> None:
     with desk(provider(status="in_progress")) as (url, asked):
-        run = handed_over(people, url, budget_usd=5.0)
+        run = handed_over(people, url, budget_usd=5.0, judge={"max_output_tokens": 200})
         sweep(run)
         endpoint = JudgeEndpoint.objects.get()
         endpoints.remove_endpoint(endpoint, by=people.alice, now=timezone.now())
@@ -234,10 +247,25 @@ def test_a_batch_at_an_endpoint_that_was_removed_holds_neither_money_nor_items(p
         sweep(run, minutes=1)
         assert (run.state, "was removed" in run.stop_reason) == (RunState.FAILED, True)
         now = timezone.now()
-        assert run_spending(run, now=now).held_usd == 0
+        spending = run_spending(run, now=now)
+        assert (spending.held_usd, spending.spent_usd, spending.lost_calls) == (0, 0, 9)
+        # At half of 2 and 10 per million: nine answers of 200 tokens, and prompts of some thousand bytes.
+        assert 9 * 0.001 < spending.lost_at_most_usd < 9 * 0.006
         assert progress(run, viewer=None, now=now).working == 0
         assert sweep(run, minutes=2) == []
         assert len(asked) == before
+        assert run_spending(run, now=now) == spending, "it is booked once"
+
+
+def test_an_endpoint_removed_before_a_batch_went_out_has_lost_nothing(people: Cast) -> None:
+    with desk(provider()) as (url, asked):
+        run = handed_over(people, url, budget_usd=5.0)
+        endpoints.remove_endpoint(JudgeEndpoint.objects.get(), by=people.alice, now=timezone.now())
+        sweep(run)
+        sweep(run, minutes=1)
+        assert asked == []
+    spending = run_spending(run, now=timezone.now())
+    assert (run.state, spending.lost_calls, spending.held_usd) == (RunState.FAILED, 0, 0)
 
 
 def test_a_batch_its_provider_knows_no_more_is_looked_for_two_hours_and_then_lost(people: Cast) -> None:
@@ -266,6 +294,25 @@ def test_a_batch_its_provider_knows_no_more_is_looked_for_two_hours_and_then_los
     assert spending.lost_at_most_usd > 0
     assert spending.left_usd == pytest.approx(5.0 - spending.lost_at_most_usd)
     assert lifecycle.resume_run(run, by=people.alice, enqueue=WakeUps()) == 3
+
+
+@pytest.mark.parametrize("fallback", ["", "m2"])
+def test_a_lost_batch_is_booked_at_its_price_whatever_the_fallback_model_would_cost(
+    people: Cast, fallback: str
+) -> None:
+    prices.set_price(
+        people.team, by=people.alice, model="m2", input_usd_per_million=200.0, output_usd_per_million=1000.0
+    )
+    with desk(provider(status="in_progress")) as (url, _):
+        run = handed_over(people, url, judge={"max_output_tokens": 200, "fallback_model": fallback})
+        sweep(run)
+    with desk(lambda method, path: (404, b'{"error": {"message": "No batch found"}}'), at=url):
+        for minutes in range(1, 200):
+            sweep(run, minutes=minutes)
+    spending = run_spending(run, now=timezone.now())
+    assert spending.lost_calls == 9
+    # At half of 2 and 10 per million: nine answers of 200 tokens, and prompts of some thousand bytes.
+    assert 9 * 0.001 < spending.lost_at_most_usd < 9 * 0.006
 
 
 def test_a_stopped_run_whose_key_is_refused_does_not_ask_about_its_batch_all_the_time(people: Cast) -> None:

@@ -14,13 +14,19 @@ from rubricweb.models import (
     Run,
     RunEvent,
     RunItem,
+    RunMode,
     RunState,
     RunTally,
 )
+from rubricweb.selectors.runs.planning.forecasts import Range
 from rubricweb.selectors.runs.progress import progress
+from rubricweb.selectors.spending.spending import run_spending
+from rubricweb.services.endpoints import prices
 from rubricweb.services.grading import session
 from rubricweb.services.grading.batches import schedule
 from rubricweb.services.runs import lifecycle
+from rubricweb.services.runs.planning import plan_run
+from rubricweb.services.runs.starting import RunOptions
 from tests import factories
 from tests.factories import Cast, WakeUps
 from tests.services.grading.batches.scripted import MET, Judge, started, until_over
@@ -65,6 +71,119 @@ def test_what_a_batch_leaves_open_is_asked_live_and_what_it_refused_for_good_is_
     verdicts = Judgement.objects.filter(run=run).values_list("verdict", "error_kind")
     assert sorted(verdicts, key=str) == [("MET", None)] * 8 + [(None, "refused")]
     assert script.count == 10
+
+
+PARIS = ("Paris is the capital", "Names Paris")
+FILTERED = Say("", finish_reason="content_filter", prompt_tokens=1000, completion_tokens=0)
+IN_WORDS = "I'm sorry, I cannot help with that."
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        FILTERED,
+        Say("{", finish_reason="length", prompt_tokens=1000, completion_tokens=0),
+        Fail(413, "too long"),
+    ],
+    ids=["refused", "truncated", "bad_request"],
+)
+def test_what_the_model_failed_at_for_good_in_a_batch_is_asked_of_the_fallback_model(
+    people: Cast, endpoint: JudgeEndpoint, script: Judge, clock, failure: Say | Fail
+) -> None:
+    endpoint.fallback_model = "m2"
+    endpoint.save()
+    prices.set_price(
+        people.team, by=people.alice, model="m2", input_usd_per_million=4.0, output_usd_per_million=20.0
+    )
+    # Once in the batch, once live; then comes the fallback model.
+    script.instead = {PARIS: [failure, failure]}
+    run = started(people, endpoint)
+    assert until_over(run, clock) == [run.pk]
+    assert Judgement.objects.filter(run=run).count() == 8
+    session.grade(run.pk, now=clock)
+    assert list(Judgement.objects.filter(run=run).values_list("verdict", flat=True)) == ["MET"] * 9
+    assert [request.body["model"] for request in script.requests] == ["m"] * 10 + ["m2"]
+    assert list(JudgeCall.objects.filter(run=run, fallback=True).values_list("attempts", flat=True)) == [2]
+    # Per million 2 in and 10 out live, half of it by batch, 4 and 20 by the fallback model: 8 answers of
+    # 1,000 and 100 by batch, 0.012, and one by the fallback model, 0.006. The model that failed had read
+    # 1,000 tokens, by batch and once more live: 0.001 + 0.002. A 413 names no tokens.
+    paid = 0.018 + (0.003 if isinstance(failure, Say) else 0)
+    assert run_spending(run, now=clock()).spent_usd == pytest.approx(paid)
+
+
+def test_a_refusal_in_words_in_a_batch_is_asked_again_live(people: Cast, endpoint, script, clock) -> None:
+    script.instead = {PARIS: [Say(IN_WORDS, prompt_tokens=1000, completion_tokens=100)]}
+    run = started(people, endpoint)
+    until_over(run, clock)
+    session.grade(run.pk, now=clock)
+    run.refresh_from_db()
+    assert (run.state, script.count) == (RunState.FINISHED, 10)
+    assert list(Judgement.objects.filter(run=run).values_list("verdict", flat=True)) == ["MET"] * 9
+    # Nine answers of 1,000 tokens in and 100 out by batch, 0.0135, and one live, 0.003.
+    assert run_spending(run, now=clock()).spent_usd == pytest.approx(0.0165)
+
+
+def test_a_filter_that_declines_in_words_is_not_asked_again(people: Cast, endpoint, script, clock) -> None:
+    script.instead = {PARIS: [Say(IN_WORDS, finish_reason="content_filter")]}
+    run = started(people, endpoint)
+    until_over(run, clock)
+    assert (run.state, script.count) == (RunState.FINISHED, 9)
+    errors = Judgement.objects.filter(run=run).exclude(error_kind=None)
+    assert list(errors.values_list("error_kind", flat=True)) == ["refused"]
+
+
+def test_a_batch_does_not_tell_how_long_a_live_call_takes(people: Cast, endpoint, clock) -> None:
+    run = started(people, endpoint)
+    until_over(run, clock)
+    assert set(JudgeCall.objects.filter(run=run).values_list("latency_seconds", flat=True)) == {None}
+
+    def seconds() -> tuple[Range | None, str]:
+        live = RunOptions(judge_id=endpoint.judge_id, use_cache=False)
+        found = plan_run(
+            people.team,
+            dataset=run.dataset,
+            rubric_version=run.rubric_version,
+            viewer=people.ed,
+            now=clock(),
+            options=live,
+        ).forecast
+        return found.seconds, " ".join(found.basis)
+
+    # All nine at once, 1 to 10 s each.
+    assumed, basis = seconds()
+    assert assumed == Range(1, 10)
+    assert "tokens are those of 9 earlier calls" in basis
+    assert "1 to 10 s a call are assumed" in basis
+    # As an earlier release had stored it.
+    JudgeCall.objects.filter(run=run).update(latency_seconds=0.0)
+    assert seconds() == (assumed, basis)
+    JudgeCall.objects.filter(run=run).update(latency_seconds=2.0)
+    measured, basis = seconds()
+    assert measured == Range(2, 2)
+    assert "tokens and time are those of 9 earlier calls" in basis
+
+
+@pytest.mark.parametrize("planned_before", [False, True])
+def test_a_run_of_checks_alone_has_nobody_to_hand_a_batch_to_and_is_graded(
+    people: Cast, clock, planned_before: bool
+) -> None:
+    check = {"name": "long", "weight": 1.0, "check": "length_between", "params": {"min": 1}}
+    run = factories.run(
+        people.team,
+        people.alice,
+        dataset=factories.dataset(people.team, people.alice),
+        rubric_version=factories.version(people.team, people.alice, criteria=[check]),
+        judge_id="",
+        mode="batch",
+    )
+    if planned_before:  # as an earlier release had stored it
+        Run.objects.filter(pk=run.pk).update(mode=RunMode.BATCH)
+        assert until_over(run, clock) == [run.pk]
+    else:
+        assert schedule.due(clock()) == []
+    session.grade(run.pk, now=clock)
+    run.refresh_from_db()
+    assert (run.state, run.summary.fully_judged, run.summary.score_mean) == (RunState.FINISHED, 3, 1.0)
 
 
 def test_a_kill_between_opening_a_batch_and_writing_it_down_opens_no_second_one(
