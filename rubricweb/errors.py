@@ -37,7 +37,7 @@ class Forbidden(Refusal):
 
 
 class Invalid(Refusal):
-    """`faults` lists each fault with its place; a single sentence becomes one fault without a place."""
+    """`faults` lists each fault with its place; there are none where the sentence alone says it."""
 
     title = "Not valid"
 

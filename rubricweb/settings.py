@@ -19,7 +19,12 @@ from rubricweb import folders
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.rate_limit.knobs import Knobs
 
-_WORDS = {int: "a whole number", float: "a number", json.loads: "JSON"}
+_WORDS = {int: "a whole number", float: "a number", bool: "1 for yes or 0 for no", json.loads: "JSON"}
+_YES, _NO = environ.Env.BOOLEAN_TRUE_STRINGS, ("0", "false", "off", "n", "no", "")
+_WEB = ("http://", "https://")
+_DATABASES = ("sqlite://", "postgres://", "postgresql://", "psql://", "pgsql://")
+_BROKERS = ("filesystem://", "redis://", "rediss://", "sentinel://", "amqp://", "amqps://", "memory://")
+_MAIL = tuple(f"{scheme}://" for scheme in environ.Env.EMAIL_SCHEMES)
 
 
 class _Environment(environ.Env):  # type: ignore[misc]  # it has no types
@@ -30,6 +35,32 @@ class _Environment(environ.Env):  # type: ignore[misc]  # it has no types
             return super().get_value(var, cast=cast, **options)
         except ValueError as error:
             raise ImproperlyConfigured(f"{var} must be {_WORDS.get(cast, 'readable')}: {error}.") from error
+
+    @classmethod
+    def parse_value(cls, value: Any, cast: Any) -> Any:
+        if cast is not bool:
+            return super().parse_value(value, cast)
+        word = value.strip().lower()
+        if word not in (*_YES, *_NO):
+            raise ValueError(f"{value!r} is neither")
+        return word in _YES
+
+    def address(self, var: str, *, default: str, schemes: tuple[str, ...]) -> str:
+        """One of these schemes. What was found instead is not repeated: it may hold a password."""
+        value: str = self.str(var, default=default)
+        if value != default and not value.startswith(schemes):
+            raise ImproperlyConfigured(f"{var} must start with {', '.join(schemes[:-1])} or {schemes[-1]}.")
+        return value
+
+    def parts(self, var: str, read: Any, *, default: str, schemes: tuple[str, ...]) -> dict[str, Any]:
+        """What `read` finds in such an address."""
+        address = self.address(var, default=default, schemes=schemes)
+        try:
+            return dict(read(address))
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{var} cannot be read: a port is a number, and / # ? in a password are %2F %23 %3F."
+            ) from None  # what could not be read may be the password
 
     def count(self, var: str, *, default: int, least: int = 0) -> int:
         value: int = self.int(var, default=default)
@@ -53,9 +84,7 @@ LOCAL = env.bool("RUBRICWEB_LOCAL", default=False)
 VAR_DIR = Path(env.str("RUBRICWEB_VAR_DIR", default=str(folders.data_folder()))).resolve()
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
-SITE_URL = env.str("SITE_URL", default="http://127.0.0.1:8000").rstrip("/")
-if not SITE_URL.startswith(("http://", "https://")):
-    raise ImproperlyConfigured(f"SITE_URL is {SITE_URL!r}; it must start with http:// or https://.")
+SITE_URL = env.address("SITE_URL", default="http://127.0.0.1:8000", schemes=_WEB).rstrip("/")
 HTTPS = SITE_URL.startswith("https://")
 
 
@@ -133,6 +162,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "rubricweb.web.http.frame",
+                "rubricweb.web.http.mail",
             ],
             "builtins": [f"rubricweb.templatetags.{name}" for name in ("display", "texts", "drawings")],
         },
@@ -143,8 +173,9 @@ FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 APPEND_SLASH = True
 
 # ── Database: SQLite in the embedded form, PostgreSQL when DATABASE_URL says so ──────────────────
-DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'rubricweb.sqlite3'}")}
-_database = DATABASES["default"]
+_sqlite = f"sqlite:///{VAR_DIR / 'rubricweb.sqlite3'}"
+_database = env.parts("DATABASE_URL", env.db_url_config, default=_sqlite, schemes=_DATABASES)
+DATABASES = {"default": _database}
 if _database["ENGINE"].endswith("sqlite3"):
     # IMMEDIATE: a writer waits for the lock at BEGIN instead of failing half-way through.
     _database.setdefault("OPTIONS", {}).update(
@@ -152,7 +183,7 @@ if _database["ENGINE"].endswith("sqlite3"):
         timeout=30,
         init_command="PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000;",
     )
-elif _database["ENGINE"].endswith("postgresql"):
+else:
     _database["CONN_MAX_AGE"] = env.count("DATABASE_CONN_MAX_AGE", default=60)
     _database["CONN_HEALTH_CHECKS"] = True
     # Compiling a query takes PostgreSQL longer than any of ours runs (1.7 s against 49 ms).
@@ -160,8 +191,6 @@ elif _database["ENGINE"].endswith("postgresql"):
     # The address and PGOPTIONS come after, to be able to say otherwise; PGOPTIONS would else be left out.
     _said = ("-c jit=off", env("PGOPTIONS", default=""), _options.get("options", ""))
     _options["options"] = " ".join(filter(None, _said))
-else:
-    raise ImproperlyConfigured("DATABASE_URL must be a sqlite:// or postgres:// address.")
 
 # Throttles count in the database, which all processes share; a cache of its own would count per process.
 CACHES = {"default": {"BACKEND": "rubricweb.services.shared.shared_cache.SharedCache"}}
@@ -169,7 +198,7 @@ CACHES = {"default": {"BACKEND": "rubricweb.services.shared.shared_cache.SharedC
 API_REQUESTS_PER_MINUTE = env.count("API_REQUESTS_PER_MINUTE", default=1200)
 
 # ── Background work ──────────────────────────────────────────────────────────────────────────────
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://")
+CELERY_BROKER_URL = env.address("CELERY_BROKER_URL", default="filesystem://", schemes=_BROKERS)
 BROKER_DIR = VAR_DIR / "broker"
 # Where workers agree on how fast an endpoint is asked; without Redis they do so in the database.
 _broker_is_redis = CELERY_BROKER_URL.startswith(("redis://", "rediss://"))
@@ -186,7 +215,7 @@ WORKER_PROCESSES = env.count("WORKER_PROCESSES", default=2, least=1)
 
 # ── Judges ───────────────────────────────────────────────────────────────────────────────────────
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
-OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="https://api.openai.com/v1")
+OPENAI_BASE_URL = env.address("OPENAI_BASE_URL", default="https://api.openai.com/v1", schemes=_WEB)
 OPENAI_MODEL = env.str("OPENAI_MODEL", default="gpt-5-mini")
 OPENAI_FALLBACK_MODEL = env.str("OPENAI_FALLBACK_MODEL", default="")
 OPENAI_TEMPERATURE = env.float("OPENAI_TEMPERATURE", default=0.0)
@@ -228,7 +257,7 @@ try:
     )
 except ValueError as error:
     raise ImproperlyConfigured(re.sub(r"JudgeConfig\.(\w+)", _setting_of, str(error))) from error
-OFFLINE_JUDGE_URL = env.str("OFFLINE_JUDGE_URL", default="")
+OFFLINE_JUDGE_URL = env.address("OFFLINE_JUDGE_URL", default="", schemes=_WEB)
 # How fast endpoints are asked, {"start": 16}: see docs/rate-limits.md.
 _knobs = env.json("RATE_LIMITS", default={})
 try:
@@ -281,11 +310,14 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key"}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+# Where no mail goes out nobody could prove an address, and so set up no second factor. It keeps nobody out of
+# an account of theirs: there is no sign-up, and an address that is not proven stands for nobody.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
 # One-time sign-in links of the operator: good once, for half an hour.
 SESAME_ONE_TIME = True
 SESAME_MAX_AGE = 30 * 60
 SESAME_TOKEN_NAME = "token"  # noqa: S105 the name of a query parameter, not a secret
-EMAIL_CONFIG = env.email("EMAIL_URL", default="consolemail://")
+EMAIL_CONFIG = env.parts("EMAIL_URL", env.email_url_config, default="consolemail://", schemes=_MAIL)
 vars().update(EMAIL_CONFIG)
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="rubricweb@localhost")
 EMAIL_TIMEOUT = 10

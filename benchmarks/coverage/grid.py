@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.coverage import worlds
+from benchmarks.coverage import labelled_worlds, worlds
 from benchmarks.coverage.worlds import World
 
 SIZES = (20, 30, 50, 100)
@@ -61,12 +61,14 @@ def every_world(
 ) -> Iterator[World]:
     """The whole grid."""
     yield from worlds.people_mean_worlds(sizes, rates)
+    yield from labelled_worlds.labelled_worlds()
     yield from worlds.judge_worlds(sizes, rates)
     yield from worlds.option_worlds(sizes)
     yield from worlds.people_worlds(sizes, rates, people)
     yield from worlds.seat_worlds(sizes, rates, people)
     yield from worlds.step_worlds(sizes)
     yield from worlds.score_worlds(sizes)
+    yield from worlds.raw_score_worlds(sizes)
     yield from worlds.difference_worlds(sizes, rates)
 
 

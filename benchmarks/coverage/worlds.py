@@ -431,6 +431,31 @@ def _score_pairs(judge: str, kind: str) -> Callable[[Random, int], Figures]:
     return sample
 
 
+def raw_score_worlds(sizes: tuple[int, ...]) -> Iterator[World]:
+    """Two criteria of weight 10 that are always met, and one that is seldom: of 20 and 30 points."""
+    for n in sizes:
+        for rate in (0.02, 0.05, 0.2):
+            yield World(
+                family="raw scores",
+                name=f"30 points in {rate}, n {n}",
+                n=n,
+                sample=_points(rate),
+                truths={"mean": 20 + 10 * rate, "mean, ends not known": 20 + 10 * rate, "difference": 0.0},
+            )
+
+
+def _points(rate: float) -> Callable[[Random, int], Figures]:
+    def sample(random: Random, n: int) -> Figures:
+        one, other = 20.0 + 10 * (random.random((2, n)) < rate)
+        return {
+            "mean": mean_figure(one.tolist(), limits=(0, 30)),
+            "mean, ends not known": mean_figure(one.tolist(), limits=None),
+            "difference": mean_difference(one, other, limits=(0, 30)),
+        }
+
+    return sample
+
+
 def difference_worlds(sizes: tuple[int, ...], rates: tuple[float, ...]) -> Iterator[World]:
     for n in sizes:
         for p in rates:

@@ -3,7 +3,9 @@
 import json
 import logging
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import replace
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,7 +14,7 @@ from django.http.response import HttpResponseBase
 from ninja import NinjaAPI
 from ninja.errors import HttpError
 from ninja.params.models import ParamModel
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from pydantic import ValidationError as PydanticError
 
 from rubricweb.api.auth import TooManyRequests, Unauthorized
@@ -21,6 +23,9 @@ from rubricweb.engine.errors import Fault, join_place, nearest, shown
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge, Withheld
 
 log = logging.getLogger(__name__)
+
+ValuePath = tuple[str | int, ...]
+"""The keys and positions that lead to a value in a request."""
 
 KINDS: dict[type[Refusal], tuple[int, str]] = {
     NotFound: (404, "not-found"),
@@ -79,6 +84,9 @@ def wrong_method(request: HttpRequest, refused: HttpResponseBase) -> HttpRespons
 def _refused(request: HttpRequest, error: Any) -> HttpResponse:
     status, kind = KINDS[type(error)]
     faults = error.faults if isinstance(error, Invalid) else None
+    if faults == ():
+        # Who reads the faults alone still learns why.
+        faults = (Fault("", "this request", str(error)),)
     return problem(status, kind, error.title, str(error), faults=faults)
 
 
@@ -122,12 +130,24 @@ def _broken(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def invalid(model: type[ParamModel], error: PydanticError) -> list[Fault]:
-    """What pydantic found wrong with one part of a request, as our faults."""
-    return [_fault(model, one) for one in error.errors(include_url=False)]
+    """What pydantic found wrong with one part of a request, as our faults.
+
+    Where a value may be of several types, pydantic tells of each why it is not that. Here this is one fault,
+    and none where something inside the value is wrong: then it is of one of the types but for that.
+    """
+    faults: dict[ValuePath, Fault] = {}
+    for one in error.errors(include_url=False):
+        path, innermost = _followed(model, one["loc"])
+        fault = _fault(model, path, one, keys=innermost.model_fields)
+        if path in faults:
+            fault = replace(fault, allowed=f"{faults[path].allowed}, or {fault.allowed}")
+        faults[path] = fault
+    around = {path[:length] for path in faults for length in range(len(path))}
+    return [fault for path, fault in faults.items() if path not in around]
 
 
-def _fault(model: type[ParamModel], error: Any) -> Fault:
-    path = _as_sent(model, tuple(error["loc"]))
+def _fault(model: type[ParamModel], path: ValuePath, error: Any, *, keys: Iterable[str]) -> Fault:
+    path = _as_sent(model, path)
     source = str(model.__ninja_param_source__)
     # A body arrives under the name of the view's parameter, which is not part of what was sent.
     sent = path[1:] if source == "body" else path
@@ -138,12 +158,12 @@ def _fault(model: type[ParamModel], error: Any) -> Fault:
     if error["type"] == "missing":
         return Fault(place, "nothing", "a value; it is required")
     if error["type"] == "extra_forbidden":
-        return Fault(place, "an unknown key", nearest(str(path[-1]), _keys(model, error["loc"])))
+        return Fault(place, "an unknown key", nearest(str(path[-1]), keys))
     allowed = error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     return Fault(place, shown(error.get("input")), allowed)
 
 
-def _as_sent(model: type[ParamModel], path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+def _as_sent(model: type[ParamModel], path: ValuePath) -> ValuePath:
     """A place without the name of the view's parameter that gathers the query string or the form."""
     sent_as = getattr(model, "__ninja_flatten_map_reverse__", {})
     for length in range(len(path), 0, -1):
@@ -152,22 +172,52 @@ def _as_sent(model: type[ParamModel], path: tuple[str | int, ...]) -> tuple[str 
     return path
 
 
-def _keys(model: type[BaseModel], path: Iterable[str | int]) -> list[str]:
-    """The keys allowed at the end of `path`: the fields of the innermost model on the way there."""
-    for part in path:
-        field = model.model_fields.get(str(part))
-        inner = _model_in(field.annotation) if field else None
-        if inner is not None:
-            model = inner
-    return list(model.model_fields)
+def _followed(model: type[BaseModel], place: ValuePath) -> tuple[ValuePath, type[BaseModel]]:
+    """A place of pydantic's without what pydantic puts into it, and the innermost model on the way there.
+
+    It puts in which of several types a value was read as, and that a key is meant rather than its value.
+    """
+    path: list[str | int] = []
+    here: Any = model
+    for part in place:
+        types = _types(here)
+        if len(types) > 1:
+            here = next((one for one in types if part in _names(one)), None)
+        elif _is_model(types[0]) or part != "[key]":
+            path.append(part)
+            here = _inside(types[0], part)
+        if len(types := _types(here)) == 1 and _is_model(types[0]):
+            model = types[0]
+    return tuple(path), model
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The model inside an annotation such as `list[Criterion] | None`, if there is one."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for part in getattr(annotation, "__args__", ()):
-        found = _model_in(part)
-        if found is not None:
-            return found
-    return None
+def _types(annotation: Any) -> list[Any]:
+    """The types a value may have, None aside."""
+    bare = _bare(annotation)
+    if get_origin(bare) not in (Union, UnionType):
+        return [annotation]
+    return [one for part in get_args(bare) if part is not type(None) for one in _types(part)]
+
+
+def _names(annotation: Any) -> set[Any]:
+    """What pydantic calls one of several types in a place: what tells it apart, else its name."""
+    fields = annotation.model_fields.values() if _is_model(annotation) else ()
+    tags = [get_args(one.annotation) for one in fields if get_origin(one.annotation) is Literal]
+    return {TypeAdapter(annotation).validator.title}.union(*tags)
+
+
+def _inside(annotation: Any, part: str | int) -> Any:
+    """The type of what stands at `part` of a model, a list or an object; None where anything may."""
+    if _is_model(annotation):
+        field = annotation.model_fields.get(part)
+        return field.annotation if field else None
+    parts = get_args(_bare(annotation))
+    return parts[-1] if parts else None
+
+
+def _bare(annotation: Any) -> Any:
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -1,15 +1,18 @@
 """How an operation is declared: its role, whether it writes, what it answers and how it may refuse."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
 from django.http import HttpRequest
+from django.utils.datastructures import MultiValueDict
 from ninja import Router
+from ninja.errors import HttpError
 from ninja.operation import Operation
 
 from rubricweb.api.auth import BearerToken, Caller
-from rubricweb.engine.errors import Fault, nearest, shortened
+from rubricweb.api.parser import StrictParser, UnreadableBody
+from rubricweb.engine.errors import Fault, nearest, shortened, shown
 from rubricweb.errors import Invalid
 from rubricweb.models import Role
 
@@ -97,7 +100,7 @@ class Room(Router):
                 openapi_extra=extra,
             )
             operation: Operation = getattr(view, "_ninja_operation")  # noqa: B009 ninja leaves it there
-            operation.view_func = _refusing_unknown_names(operation, view)
+            operation.view_func = _refusing_what_is_not_asked_for(operation, view, writes=opens.writes)
             return view
 
         return declare
@@ -147,32 +150,71 @@ REFUSALS = {
 """The reusable error responses of the OpenAPI description, with their status."""
 
 
-def _refusing_unknown_names(operation: Operation, view: View) -> View:
-    """Names come from a closed list: another one in the query string or a form is refused, not ignored."""
-    in_query, in_form = _names(operation, "query"), _names(operation, "form", "file")
+def _refusing_what_is_not_asked_for(operation: Operation, view: View, *, writes: bool) -> View:
+    """Names come from a closed list: another one in the query string, a form or a body is refused, and so is
+    a second value where there can be one. Ignored, they would seem to have been heeded.
+    """
+    in_query, in_form, of_files = (_names(operation, source) for source in ("query", "form", "file"))
+    sources = {model.__ninja_param_source__ for model in operation.models}
+    takes_form, takes_body = not sources.isdisjoint({"form", "file"}), "body" in sources
 
     @wraps(view)
     def checked(request: TokenRequest, **values: Any) -> Any:
-        _require_known(request.GET, in_query, "parameter", "query.")
-        if in_form:
-            _require_known([*request.POST, *request.FILES], in_form, "form field")
+        _require_asked_for(request.GET, in_query, "parameter", "query.")
+        if takes_form:
+            _require_asked_for(request.POST, in_form, "form field")
+            _require_asked_for(request.FILES, of_files, "file")
+        elif writes and not takes_body:
+            _require_no_body(request)
         return view(request, **values)
 
     return checked  # type: ignore[return-value]  # wraps keeps the signature
 
 
-def _names(operation: Operation, *sources: str) -> list[str]:
-    models = [model for model in operation.models if model.__ninja_param_source__ in sources]
-    # A model of files alone has no map of names.
-    return [name for model in models for name in getattr(model, "__ninja_flatten_map__", model.model_fields)]
+def _names(operation: Operation, source: str) -> dict[str, bool]:
+    """Each name that may be sent in this part of a request → whether with several values."""
+    return {
+        name: name in model.__ninja_collection_fields__
+        for model in operation.models
+        if model.__ninja_param_source__ == source
+        # A model of files alone has no map of names.
+        for name in getattr(model, "__ninja_flatten_map__", model.model_fields)
+    }
 
 
-def _require_known(sent: Iterable[str], known: list[str], what: str, place: str = "") -> None:
+def _require_asked_for(
+    sent: MultiValueDict[str, Any], known: Mapping[str, bool], what: str, place: str = ""
+) -> None:
     unknown = [name for name in sent if name not in known]
     if unknown:
-        allowed = nearest(unknown[0], known) if known else f"no {what}s here"
+        allowed = nearest(unknown[0], list(known)) if known else f"no {what}s here"
         kind = "query parameter" if place else what
         raise Invalid(
             f"Unknown {kind}: {', '.join(map(shortened, unknown[:5]))}.",
             [Fault(f"{place}{shortened(name)}", f"an unknown {what}", allowed) for name in unknown[:20]],
         )
+    repeated = {name: len(values) for name, values in sent.lists() if len(values) > 1 and not known[name]}
+    if repeated:
+        raise Invalid(
+            f"Sent more than once: {', '.join(repeated)}.",
+            [Fault(f"{place}{name}", f"{n} values", "one") for name, n in repeated.items()],
+        )
+
+
+def _require_no_body(request: TokenRequest) -> None:
+    """Nothing, or an empty object, as many clients send."""
+    if not request.body:
+        return
+    try:
+        body = StrictParser().parse_body(request)
+    except UnreadableBody as error:
+        raise HttpError(400, "Cannot parse request body") from error
+    if body == {}:
+        return
+    allowed = "no body here"
+    if not isinstance(body, dict):
+        raise Invalid.at("body", shown(body), allowed)
+    raise Invalid(
+        f"Unknown key: {', '.join(map(shortened, list(body)[:5]))}.",
+        [Fault(shortened(name), "an unknown key", allowed) for name in list(body)[:20]],
+    )

@@ -1,10 +1,11 @@
 """The API: every room under /api/v1, its description, and one form for everything that is refused."""
 
+from codecs import lookup
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, URLResolver, re_path
 from ninja import NinjaAPI
@@ -58,6 +59,8 @@ Lists are pages of `limit` items (1 to 200); `next_cursor` opens the following p
 answered as `application/problem+json` (RFC 9457). Verdicts of judges and other people on an item you are
 still to review blind are in no answer until you have submitted yours.
 """
+
+FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class Api(NinjaAPI):
@@ -176,11 +179,11 @@ REFUSED = {
 
 
 def _finished(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """The view with 405 in our form; and nothing of a team stays in a cache."""
+    """The view with 405 in our form, and forms in UTF-8 only; and nothing of a team stays in a cache."""
 
     @wraps(view)
     def finished(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        response = view(request, *args, **kwargs)
+        response = _in_another_charset(request) or view(request, *args, **kwargs)
         if response.status_code == 405:
             response = errors.wrong_method(request, response)
         response.headers.setdefault("Cache-Control", "no-store")
@@ -188,6 +191,18 @@ def _finished(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
 
     finished.csrf_exempt = True  # type: ignore[attr-defined]  # tokens are no cookies: nothing to forge
     return finished
+
+
+def _in_another_charset(request: HttpRequest) -> HttpResponse | None:
+    """A 400 for a form that is not in UTF-8. JSON and query strings are, whatever a header says of them."""
+    if request.encoding is None:
+        return None
+    charset = lookup(request.encoding).name
+    request.encoding = "utf-8"
+    if request.content_type not in FORM_TYPES or charset in ("utf-8", "ascii"):
+        return None
+    detail = f"The form is said to be in {charset}; send it in UTF-8."
+    return errors.problem(400, "bad-request", "Not understood", detail)
 
 
 unknown_route = _finished(errors.unknown_route)

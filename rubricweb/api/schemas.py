@@ -9,7 +9,7 @@ from functools import cache
 from typing import Annotated, Any
 
 from ninja import Schema
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 from pydantic_core import core_schema
 
 from rubricweb.api.shapes import Shape
@@ -49,7 +49,30 @@ class OneOf:
 
 
 class Input(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    """A JSON body. Every value has the type the description says: no text passes for a number.
+
+    What JSON can only write as a text, a time or a name of an enum, says `strict=False` at its field.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole(cls, sent: Any) -> Any:
+        """1.0 as 1, also in lists: to JSON they are one number, and an integer."""
+        return {key: _whole(value) for key, value in sent.items()} if isinstance(sent, dict) else sent
+
+
+class InputAsText(Input):
+    """A form or a query string, where all is text: 1 is an integer, true a boolean."""
+
+    model_config = ConfigDict(strict=False)
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_whole(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class Naming(Input):
@@ -109,6 +132,8 @@ class Figure(Shape[ShownFigure]):
 
     small: bool = False
     reason: str = ""
+    # What intervals are stretched by is not shown: those handed out are at 95 %.
+    df: Annotated[int | None, Field(exclude=True)] = None
 
 
 class Fault(Schema):

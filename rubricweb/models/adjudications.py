@@ -1,5 +1,7 @@
 """What was decided: by each person after they saw the others, and by whoever settles a disagreement."""
 
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 
@@ -21,7 +23,8 @@ class RevisionChoice(models.TextChoices):
 class Revision(models.Model):
     """What a person said after the reveal. Their judgement keeps the initial label, here is the final one.
 
-    Agreement counts the initial labels, ground truth the final ones.
+    Agreement counts the initial labels, ground truth the final ones. In an imported run it is the other way
+    round: the judgement has what was said last, and the revision what was said first.
     """
 
     judgement = models.OneToOneField(Judgement, on_delete=models.CASCADE, related_name="revision")
@@ -58,6 +61,12 @@ class Cause(models.TextChoices):
     ITEM_BROKEN = "item_broken", "item broken"
 
 
+class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
+    def undeleted(self) -> Self:
+        """Without those by a deleted rubric: they go with it, and a worker is still to remove them."""
+        return self.filter(criterion__version__rubric__team__deleted_at=None)
+
+
 class Adjudication(models.Model):
     """The label that stands for one criterion of one item, whatever the raters said: see Judgement.
 
@@ -78,6 +87,8 @@ class Adjudication(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
     decided_at = models.DateTimeField(auto_now=True)
+
+    objects = AdjudicationQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import (
@@ -89,9 +89,10 @@ class Dashboard:
 
     `series` are drawn, of the `choices` there are; `chosen` is the one asked for, else that of the newest run
     that is no try, and `newest` its newest point. `agreement` is the newest such run over what people
-    labelled, beside them, `unavailable` why it has no κ. `submissions` counts scored items over all ended
-    runs but those withheld from the viewer, `waiting` the viewer's open reviews. `pass_rates`
-    and `groups` are those of `rated`: the newest run people's labels can be held against, else the newest.
+    labelled, beside them, `unavailable` why it has no κ. `runs` are all there are; `submissions` counts
+    scored items, those of the `scored_runs`: of runs withheld from the viewer none. `waiting` counts the
+    viewer's open reviews. `pass_rates` and `groups` are those of `rated`: the newest run people's labels can
+    be held against, else the newest; `rates_withheld` where it is withheld.
     """
 
     series: tuple[Series, ...]
@@ -101,11 +102,13 @@ class Dashboard:
     unavailable: Unavailable | None
     rated: Run | None
     pass_rates: tuple[PassRate, ...]
+    rates_withheld: bool
     groups: tuple[GroupMean, ...]
     my_queues: tuple[QueueRow, ...]
     waiting: int
     running: tuple[RunRow, ...]
     runs: int
+    scored_runs: int
     submissions: int
     filters: RunFilters
     steps: Steps
@@ -143,6 +146,7 @@ def dashboard(
     mine = tuple(row for row in queues(team, viewer) if row.i_rate and row.progress.mine_left)
     counts = wanted.aggregate(
         runs=Count("pk"),
+        scored_runs=Count("pk", filter=~withheld.condition & Q(summary__scored__gt=0)),
         submissions=Sum("summary__scored", filter=~withheld.condition),
     )
     agreement = _agreement(team, viewer, followed)
@@ -153,6 +157,8 @@ def dashboard(
     by_id = {run.pk: run for run in finished}
     newest = by_id[chosen.newest.run_id] if chosen and chosen.newest else None
     rated = agreement.run if agreement else newest
+    rates_withheld = rated in withheld if rated else False
+    people = agreement.rates if agreement else {}
     return Dashboard(
         series=series,
         choices=choices,
@@ -162,7 +168,8 @@ def dashboard(
         if agreement
         else nothing_over_labels(drawn, team, narrowed=narrowed),
         rated=rated,
-        pass_rates=_pass_rates(rated, viewer, agreement.rates if agreement else {}) if rated else (),
+        pass_rates=_pass_rates(rated, viewer, people) if rated and not rates_withheld else (),
+        rates_withheld=rates_withheld,
         groups=groups_shown(rated, viewer=viewer) if rated else (),
         my_queues=mine,
         waiting=sum(row.progress.mine_left for row in mine),
@@ -175,6 +182,7 @@ def dashboard(
             size=RUNNING_SHOWN,
         ).rows,
         runs=counts["runs"],
+        scored_runs=counts["scored_runs"],
         submissions=counts["submissions"] or 0,
         filters=run_filters(team),
         steps=_steps(team, viewer, role),

@@ -122,9 +122,9 @@ def copy_labels(
     for version, said in by_version.items():
         queue = queue_for(version)
         here, beside = _parted(said)
-        pairs += _copy_reviews(queue, here, copies)
+        pairs += _copy_reviews(queue, here, copies, noted=_without(said, beside))
         if beside:
-            pairs += _copy_reviews(_queue_beside(queue), beside, copies)
+            pairs += _copy_reviews(_queue_beside(queue), beside, copies, noted=beside)
     # In their order: of labels given to several versions the newest counts for the next one.
     pairs.sort(key=lambda pair: pair[0].pk)
     copied = [
@@ -159,6 +159,10 @@ def _parted(said: _Said) -> tuple[_Said, _Said]:
     return here, beside
 
 
+def _without(said: _Said, beside: _Said) -> _Said:
+    return {unit: [row for row in rows if row not in beside.get(unit, ())] for unit, rows in said.items()}
+
+
 def _came_in_a_file(answer: Judgement) -> bool:
     return answer.review is not None and answer.review.imported
 
@@ -174,21 +178,25 @@ def _queue_beside(queue: ReviewQueue) -> ReviewQueue:
         return label_queue(queue.dataset, queue.rubric_version, name, by=queue.created_by)
 
 
-def _copy_reviews(queue: ReviewQueue, said: _Said, copies: Copies) -> list[tuple[Judgement, Review]]:
-    """A review for each rater of each item; each label with the review its copy belongs to."""
+def _copy_reviews(
+    queue: ReviewQueue, said: _Said, copies: Copies, *, noted: _Said
+) -> list[tuple[Judgement, Review]]:
+    """A review for each rater of each item; each label with the review its copy belongs to. Notes and flags
+    are those of all labels in `noted`, of earlier ones too.
+    """
     queue.raters.add(*{rater_id for _, rater_id in said})
     ReviewQueue.objects.filter(pk=queue.pk).update(raters_per_item=queue.raters.count())
     reviews: list[Review] = []
     pairs: list[tuple[Judgement, Review]] = []
     for (item_id, rater_id), answers in said.items():
-        given = list({one.pk: one for one in (answer.review for answer in answers) if one}.values())
+        given, all_given = _reviews_of(answers), _reviews_of(noted[item_id, rater_id])
         review = Review(
             queue=queue,
             item=copies[item_id],
             rater_id=rater_id,
             state=ReviewState.SUBMITTED.value,
-            note="\n\n".join(dict.fromkeys(one.note for one in given if one.note)),
-            flagged=any(one.flagged for one in given),
+            note="\n\n".join(dict.fromkeys(one.note for one in all_given if one.note)),
+            flagged=any(one.flagged for one in all_given),
             started_at=min(one.started_at for one in given),
             submitted_at=max(one.submitted_at for one in given if one.submitted_at),
             imported=all(one.imported for one in given),
@@ -197,6 +205,10 @@ def _copy_reviews(queue: ReviewQueue, said: _Said, copies: Copies) -> list[tuple
         pairs += [(answer, review) for answer in answers]
     _insert(reviews)
     return pairs
+
+
+def _reviews_of(answers: Sequence[Judgement]) -> list[Review]:
+    return list({one.pk: one for one in (answer.review for answer in answers) if one}.values())
 
 
 def _copy_revisions(given: Sequence[Judgement], copied: Sequence[Judgement]) -> None:
@@ -223,7 +235,7 @@ def copy_adjudications(copies: Copies, *, only: Collection[int] | None = None) -
     """What was decided of the originals, when it was; `only` these decisions, by id, if given."""
     ids = list(copies)
     for start in range(0, len(ids), AT_ONCE):
-        decided = Adjudication.objects.filter(item__in=ids[start : start + AT_ONCE])
+        decided = Adjudication.objects.undeleted().filter(item__in=ids[start : start + AT_ONCE])
         _insert(
             [
                 Adjudication(

@@ -183,8 +183,12 @@ def _verdicts(
     write = FORMATS[format].write_verdicts
     assert write is not None, "_checked saw to it"
     counted = counted_labels(queues, run, withheld=left_out)
-    versions = [queue.rubric_version_id for queue in queues] + ([run.rubric_version_id] if run else [])
-    head = DatasetHead(name=dataset.name, criteria=selected.criterion_names(dataset, versions))
+    own = selected.criterion_names(dataset, [])
+    head = DatasetHead(
+        name=dataset.name,
+        criteria=tuple(dict.fromkeys((*counted.criteria.columns, *own))),
+        changed=selected.changed_criteria(dataset, queues, counted, withheld=left_out),
+    )
     rows = selected.verdict_rows(dataset, queues, run, counted, withheld=left_out, unnamed=unnamed)
     return _Made(write(rows, head), counted.decisions)
 

@@ -22,6 +22,8 @@ from rubricweb.models import (
     Rater,
     Review,
     ReviewQueue,
+    Revision,
+    RevisionChoice,
     RubricVersion,
     Run,
     RunEvent,
@@ -112,6 +114,7 @@ def _from_queues(rater: Rater, queues: Sequence[ReviewQueue], *, by: User | None
     newer = given.filter(item=OuterRef("item"), criterion=OuterRef("criterion"), pk__gt=OuterRef("pk"))
     given.filter(Exists(newer)).delete()
     given.update(run=run, review=None, judge=rater.name)
+    swap_first_and_last(run, of_a_person=False)
     Review.objects.filter(queue__in=queues, rater=rater).delete()
     for queue in queues:
         queue.raters.remove(rater)
@@ -122,6 +125,22 @@ def _from_queues(rater: Rater, queues: Sequence[ReviewQueue], *, by: User | None
             queue.delete()
     finish(run, by=by, source=source)
     return run
+
+
+def swap_first_and_last(run: Run, *, of_a_person: bool) -> None:
+    """Of a machine what it said last counts: that becomes the verdict, and the revision keeps the first one,
+    for a rater who is a person after all. `of_a_person` says which way round it is to be.
+    """
+    revisions = list(Revision.objects.filter(judgement__run=run).select_related("judgement"))
+    for one in revisions:
+        said = one.judgement
+        one.verdict, said.verdict = str(said.verdict), one.verdict
+        one.reason, said.reason = said.reason, one.reason
+        # A change needs a reason, which a first verdict may lack.
+        changed = of_a_person and one.verdict != said.verdict
+        one.choice = RevisionChoice.CHANGE if changed else RevisionChoice.KEEP
+    Judgement.objects.bulk_update([one.judgement for one in revisions], ["verdict", "reason"], batch_size=500)
+    Revision.objects.bulk_update(revisions, ["verdict", "reason", "choice"], batch_size=500)
 
 
 def begin(

@@ -81,9 +81,9 @@ def require_rubric(dataset: Dataset, rubric_version: RubricVersion | None) -> No
             raise refused("rubric_version", why)
 
 
-def refused(place: str, message: str) -> Invalid:
+def refused(place: str, message: str, *, found: str = "this value") -> Invalid:
     """A refusal about one argument, named as the fault's place so that a form can answer beside it."""
-    return Invalid(message, [Fault(place, "this value", message)])
+    return Invalid(message, [Fault(place, found, message)])
 
 
 @dataclass(frozen=True)
@@ -270,6 +270,7 @@ def queue_of_run(run: Run, *, by: User | None) -> ReviewQueue:
         queue = _closed_queue(run.dataset, run.rubric_version, by=by, name=name)
     queue.raters.add(rater)
     judgements = Judgement.objects.filter(run=run)
+    imported_runs.swap_first_and_last(run, of_a_person=True)
     said = list(judgements.order_by("item_id", "pk").values_list("pk", "item_id"))
     reviews = _reviews(queue, [(item_id, rater.pk) for item_id in dict.fromkeys(item for _, item in said)])
     # By their ids: a database that has not counted the new reviews yet would look through all for each.

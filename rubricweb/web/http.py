@@ -182,8 +182,13 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "settings_url": reverse("settings", args=[team.slug]),
         "nav": _navigation(request, user, membership),
         "unread": notices.unread_count(team, user),
-        "banner": _archived_banner(membership) if team.archived_at else _banner(team),
+        "banner": _archived_banner(membership) if team.archived_at else _banner(membership),
     }
+
+
+def mail(request: HttpRequest) -> dict[str, bool]:
+    """Whether this server sends mail: pages promise none where none goes out."""
+    return {"sends_mail": settings.SENDS_MAIL}
 
 
 def _rights(membership: Membership) -> dict[str, bool]:
@@ -234,14 +239,16 @@ def _archived_banner(membership: Membership) -> dict[str, str]:
     return banner
 
 
-def _banner(team: Team) -> dict[str, str] | None:
-    """Says which judge answers when no real one is set up."""
-    judges = endpoints.judges_of(team)
+def _banner(membership: Membership) -> dict[str, str] | None:
+    """Says which judge answers when no real one is set up, and to owners where to add one."""
+    judges = endpoints.judges_of(membership.team)
     if set(judges) - {endpoints.OFFLINE}:
         return None
-    url = reverse("settings_judges", args=[team.slug])
     if judges:
         text = "Grading by the offline judge (not an LLM): good for trying things out, not for deciding."
     else:
         text = "No judge is set up yet: people can review, but nothing can be graded."
+    if not membership.may(Role.OWNER):
+        return {"level": "info", "text": f"{text} An owner can add a real judge."}
+    url = reverse("settings_judges", args=[membership.team.slug])
     return {"level": "info", "text": text, "url": url, "link": "Add a real judge"}

@@ -101,6 +101,18 @@ def test_items_can_be_walked_in_every_order(people: Cast, as_member, world) -> N
     }
 
 
+def test_items_are_walked_on_when_the_last_of_a_page_is_retired(people: Cast, as_member, world) -> None:
+    ed, dataset = as_member(people.ed), world.dataset
+    path = f"/datasets/{dataset.pk}/items"
+    for sort, expected in (("key", ["bad", "empty-ish", "good"]), ("position", ["good", "empty-ish"])):
+        first = ed.get(path, limit=1, sort=sort)
+        [last] = first["items"]
+        assert last["key"] == expected[0]
+        ed.send("POST", f"/datasets/{dataset.pk}/retire", {"item_ids": [last["id"]]})
+        rest = ed.get(path, limit=3, sort=sort, cursor=first["next_cursor"])
+        assert [row["key"] for row in rest["items"]] == expected[1:], sort
+
+
 def test_run_items_come_worst_first_and_tied_ones_once(people: Cast, as_member, world) -> None:
     bob = as_member(people.bob)
     same = grade(

@@ -59,6 +59,102 @@ def test_an_unknown_choice_lists_the_choices(ed: ApiClient) -> None:
     assert "'one_shot'" in fault["allowed"]
 
 
+@pytest.mark.parametrize(
+    ("source", "wrong", "allowed"),
+    [
+        (
+            {"kind": "sample", "size": 1, "sed": 2},
+            "sed",
+            "did you mean seed? One of kind, size, strata_metadata, strata_criterion, run_id, seed, search, "
+            "metadata",
+        ),
+        ({"kind": "filter", "serach": "x"}, "serach", "did you mean search? One of kind, search, metadata"),
+    ],
+)
+def test_an_unknown_key_is_placed_as_sent_and_its_neighbours_are_named(
+    ed: ApiClient, world: Any, source: Any, wrong: str, allowed: str
+) -> None:
+    planned = {"dataset_id": world.dataset.pk, "source": source}
+    for path, body in (
+        ("/queues", planned | {"name": "Q"}),
+        ("/queues/plan", planned),
+        (f"/queues/{world.queue.pk}/extend", {"source": source}),
+    ):
+        [fault] = ed.refused(422, "POST", path, body)["faults"]
+        assert (fault["place"], fault["allowed"]) == (f"source.{wrong}", allowed)
+
+
+def test_a_value_of_no_allowed_type_is_one_fault_where_it_was_sent(ed: ApiClient) -> None:
+    body = {"title": "T", "criteria": [], "pass_rule": {"min_criterion": []}}
+    assert ed.refused(422, "POST", "/rubrics", body)["faults"] == [
+        {
+            "place": "pass_rule.min_criterion",
+            "found": "an empty list",
+            "allowed": "a valid number, or a valid string",
+        }
+    ]
+    queue = {"name": "Q", "dataset_id": 1, "criteria": [0]}
+    assert [one["place"] for one in ed.refused(422, "POST", "/queues", queue)["faults"]] == ["criteria[0]"]
+
+
+@pytest.mark.parametrize(
+    ("panel", "place"),
+    [
+        ({"repeats": "often"}, "panel.repeats"),
+        ({"repeats": [1, "often"]}, "panel.repeats[1]"),
+        ({"rule": "whim"}, "panel.rule"),
+        ({"rule": {"binary": "whim"}}, "panel.rule.binary"),
+        ({"rule": {"whim": "majority"}}, "panel.rule.whim"),
+        ({"repeats": [{}]}, "panel.repeats[0]"),
+    ],
+)
+def test_a_fault_of_a_panel_is_placed_as_it_was_sent(ed: ApiClient, panel: Any, place: str) -> None:
+    body = {"dataset_id": 1, "panel": {"members": [{"judge": "offline"}], **panel}}
+    [fault] = ed.refused(422, "POST", "/runs", body)["faults"]
+    assert fault["place"] == place
+
+
+def test_a_refusal_in_one_sentence_is_one_fault_as_well(ed: ApiClient, world: Any) -> None:
+    problem = ed.refused(422, "GET", f"/runs/{world.run.pk}/against/{world.run.pk}")
+    assert [fault["allowed"] for fault in problem["faults"]] == [problem["detail"]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "allowed"),
+    [
+        ({"dataset_id": True}, "a valid integer"),
+        ({"dataset_id": "1"}, "a valid integer"),
+        ({"use_cache": "on"}, "a valid boolean"),
+        ({"use_cache": 1}, "a valid boolean"),
+        ({"option_seed": "3"}, "a valid integer"),
+        ({"budget_usd": "3"}, "a valid number"),
+    ],
+)
+def test_json_of_another_type_than_described_is_refused(
+    ed: ApiClient, world: Any, wrong: Any, allowed: str
+) -> None:
+    body = {"dataset_id": world.dataset.pk, "judge": "offline"}
+    [fault] = ed.refused(422, "POST", "/runs", body | wrong)["faults"]
+    assert (fault["place"], fault["allowed"]) == (next(iter(wrong)), allowed)
+
+
+def test_json_of_the_described_types_is_taken(ed: ApiClient, world: Any) -> None:
+    """To JSON 1.0 is an integer as well; names of a closed list are texts."""
+    body = {
+        "name": "Q",
+        "dataset_id": float(world.dataset.pk),
+        "rubric_version_id": world.version.pk,
+        "criteria": [float(world.version.criteria.get(position=0).pk)],
+        "raters": ["ann"],
+        "blind": "both",
+        "order": None,
+        "rationale": "never",
+    }
+    assert ed.send("POST", "/queues", body)["dataset"]["id"] == world.dataset.pk
+    run = {"dataset_id": world.dataset.pk, "rubric_version_id": world.version.pk, "judge": "offline"}
+    assert ed.send("POST", "/runs", run | {"budget_usd": 1})["budget_usd"] == 1
+
+
 @pytest.mark.parametrize("limit", ["0", "201", "-1", "many", "1e3", "9" * 5000])
 def test_a_page_has_one_to_two_hundred_rows(ed: ApiClient, limit: str) -> None:
     [fault] = ed.refused(422, "GET", "/rubrics", query={"limit": limit})["faults"]
@@ -144,6 +240,7 @@ CURSORS = [
     "W3siYSI6MX0sMV0",  # [{"a": 1}, 1]
     "W251bGwsIDFlOTk5XQ",  # [null, 1e999]
     "W251bGwsIDk5OTk5OTk5OV0",  # [null, 999999999], a row that is not there
+    "W3sidCI6IjAwMDEtMDEtMDFUMDA6MDA6MDArMjM6NTkifSwxXQ",  # a time with no UTC: year 1, hours east of it
 ]
 
 

@@ -119,6 +119,17 @@ def test_axe_finds_nothing_on_any_page_and_nothing_sticks_out(
     assert violations == []
 
 
+# Cells of tables that are narrow lists: a text after an element would stand in the column of the labels.
+VALUES_AMONG_LABELS = """() => [...document.querySelectorAll(".table--stacked [data-label]")]
+  .filter((cell) => [...cell.childNodes].some((node) => {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const { left, width } = range.getBoundingClientRect();
+    return node.nodeType === Node.TEXT_NODE && width > 0 && left < cell.getBoundingClientRect().left + 100;
+  }))
+  .map((cell) => cell.textContent.trim())"""
+
+
 def looked_at(page: Page) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """What axe finds on a page in both themes, and whether it is wider than a phone."""
     page.set_viewport_size({"width": 1280, "height": 800})
@@ -127,3 +138,5 @@ def looked_at(page: Page) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     page.set_viewport_size({"width": 360, "height": 740})
     if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
         yield "light", "wider than 360 px", ()
+    if cells := page.evaluate(VALUES_AMONG_LABELS):
+        yield "light", "values in the column of the labels", tuple(cells)

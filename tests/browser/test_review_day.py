@@ -517,6 +517,28 @@ def test_single_keys_switched_off_stay_off_for_the_person(
     assert User.objects.get(pk=people.ann.pk).single_keys is False
 
 
+def test_without_single_keys_an_answered_criterion_is_reached_and_changed_by_keyboard(
+    people: Cast, open_as: Open, review: Review
+) -> None:
+    User.objects.filter(pk=people.ann.pk).update(single_keys=False)
+    page = open_as(people.ann, path_of(review))
+    opened = page.locator(".criterion.is-active")
+    expect(opened.locator(".criterion__name")).to_have_text("capital")
+    opened.locator('input[value="MET"]').focus()
+    page.keyboard.press("Space")
+    expect(opened.locator(".criterion__name")).to_have_text("polite")
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator(":focus")).to_have_text("capital")
+    expect(opened.locator(".criterion__name")).to_have_text("capital")
+    page.keyboard.press("Enter")
+    expect(page.locator(":focus .criterion__name")).to_have_text("capital")
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    expect(opened.locator('input[value="MET"]')).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    wait_for(lambda: Judgement.objects.get(review=review, criterion__name="capital").verdict == "UNMET")
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 def test_axe_finds_nothing_serious(
     people: Cast, open_as: Open, page: Page, review: Review, width: int

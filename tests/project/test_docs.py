@@ -34,9 +34,17 @@ def test_every_registered_name_has_a_heading(document: str, names: dict[str, obj
 
 @pytest.mark.parametrize("document", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(document: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text()):
+    for target, heading in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", document.read_text()):
         if not target.startswith(("http://", "https://", "mailto:")):
-            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+            page = document.parent / target if target else document
+            assert page.exists(), f"{document.name} links to {target}"
+            assert not heading or heading in anchors(page), f"{document.name} links to {target}#{heading}"
+
+
+def anchors(page: Path) -> set[str]:
+    """What GitHub calls the headings of a page: small letters, hyphens for spaces, no other punctuation."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_no_file_names_this_machine_or_a_package_index() -> None:

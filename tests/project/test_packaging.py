@@ -21,7 +21,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 BY_NAME = {
     "argon2-cffi": ("hashers.Argon2PasswordHasher", "settings.py"),
     "gunicorn": ('"-m", "gunicorn"', "management/serving/serve.py"),
-    "psycopg": ('"postgresql"', "settings.py"),
+    "psycopg": ('"postgresql://"', "settings.py"),
 }
 # What the base installation runs, besides whole floors.
 LIBRARY_FLOORS = ("engine", "judges")

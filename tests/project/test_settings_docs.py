@@ -69,6 +69,18 @@ def test_compose_reads_what_the_example_offers_and_has_no_default_secrets() -> N
         ("UPLOAD_MAX_BYTES", "-1"),
         ("IMPORT_MAX_BYTES", "0"),
         ("LOG_LEVEL", "loud"),
+        ("SITE_URL", "rubrics.example.org"),
+        ("DATABASE_URL", "rubricweb.sqlite3"),
+        ("DATABASE_URL", "mysql://root@localhost/rubricweb"),
+        ("DATABASE_URL", "postgres://me@db:port/rubricweb"),
+        ("CELERY_BROKER_URL", "localhost:6379"),
+        ("REDIS_URL", "localhost:6379"),
+        ("EMAIL_URL", "mail.example.org:587"),
+        ("EMAIL_URL", "smtp://mail.example.org:port"),
+        ("OPENAI_BASE_URL", "foo"),
+        ("OFFLINE_JUDGE_URL", "127.0.0.1:9100"),
+        ("SECURE_SSL_REDIRECT", "oui"),
+        ("JUDGE_ALLOW_PRIVATE_HOSTS", "2"),
     ],
 )
 def test_nonsense_is_refused_at_start_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
@@ -76,6 +88,27 @@ def test_nonsense_is_refused_at_start_by_name(monkeypatch: pytest.MonkeyPatch, n
     monkeypatch.setenv(name, value)
     with pytest.raises(ImproperlyConfigured, match=name):
         runpy.run_path(str(ROOT / "rubricweb/settings.py"))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("1", True), ("True", True), ("0", False), ("No", False), ("", False)]
+)
+def test_yes_and_no_may_be_words(monkeypatch: pytest.MonkeyPatch, written: str, meant: bool) -> None:
+    monkeypatch.setenv("SECRET_KEY", "k" * 32)
+    monkeypatch.setenv("SECURE_SSL_REDIRECT", written)
+    assert runpy.run_path(str(ROOT / "rubricweb/settings.py"))["SECURE_SSL_REDIRECT"] is meant
+
+
+def test_an_address_that_is_refused_is_not_repeated_for_it_may_hold_a_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SECRET_KEY", "k" * 32)
+    for name in ("DATABASE_URL", "CELERY_BROKER_URL", "EMAIL_URL"):
+        with monkeypatch.context() as patched:
+            patched.setenv(name, "me:pa55word@host:5672")
+            with pytest.raises(ImproperlyConfigured) as refused:
+                runpy.run_path(str(ROOT / "rubricweb/settings.py"))
+            assert "pa55word" not in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["Dockerfile", "docker-compose.yml"])

@@ -22,13 +22,14 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.exports.exports import labelled_queues
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
-from rubricweb.services import adjudications
+from rubricweb.services import adjudications, exports
 from rubricweb.services.combinations import combinations, plans, reruns
 from rubricweb.services.combinations.matching import AskedPart, suggested
-from rubricweb.services.datasets import retirement, splits, systems
+from rubricweb.services.datasets import datasets, retirement, splits, systems
 from rubricweb.services.datasets.halves import drawing
 from rubricweb.services.datasets.tags import tagging
 from rubricweb.services.deletions import deletions
+from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews import queues, reviews
 from rubricweb.services.shared import archiving
 from tests import factories
@@ -125,6 +126,33 @@ def test_equal_prompts_become_shared_cases_and_labels_come_along(people: Cast, b
     assert not Team.objects.filter(name="Workshop").exists()
 
 
+@pytest.mark.parametrize("format", ["autorubric", "yaml"])
+def test_no_prompt_is_none_in_an_export_that_is_imported_again(people: Cast, format: str) -> None:
+    items = [{"id": f"q{n}", "reference": f"Answer {n}", "submission": f"v1 says {n}"} for n in range(2)]
+    original = factories.dataset(people.team, people.ed, items=items, name="Support replies v1")
+    version = factories.version(people.team, people.ed, criteria=CRITERIA)
+    label(people, original, version, ["MET", "MET"])
+    made = exports.export(
+        people.team,
+        viewer=people.bob,
+        what="ground_truth",
+        format=format,
+        dataset=original,
+        queues=list(labelled_queues(original)),
+    )
+    data = b"".join(piece if isinstance(piece, bytes) else piece.encode() for piece in made.chunks)
+    filename = "again.yaml" if format == "yaml" else "again.json"
+    again = datasets.import_dataset(
+        people.team, by=people.ed, data=data, filename=filename, name="Support replies v2"
+    )
+    assert (original.prompt, again.prompt) == (None, None)
+    assert plans.plan(people.team, asked(original, again), viewer=people.ed).cases == 2
+    # As a file says it that was imported before.
+    Dataset.objects.filter(pk=again.pk).update(prompt="")
+    again.refresh_from_db()
+    assert plans.plan(people.team, asked(original, again), viewer=people.ed).cases == 2
+
+
 def test_runs_started_again_ask_nobody_and_pair_completely_by_case(
     people: Cast, builds: list[Dataset]
 ) -> None:
@@ -162,10 +190,10 @@ def test_runs_started_again_ask_nobody_and_pair_completely_by_case(
         reruns.start(found, [again[0].pk], by=people.ed, enqueue=lambda run_id: None, no_cap=True)
 
 
-def combined_with_a_run(people: Cast, builds: list[Dataset]) -> tuple[Combination, Run]:
+def combined_with_a_run(people: Cast, builds: list[Dataset], **options: Any) -> tuple[Combination, Run]:
     """The builds in one, and a finished run of the first of them."""
     version = factories.version(people.team, people.ed, criteria=CRITERIA)
-    run = factories.run(people.team, people.ed, dataset=builds[0], rubric_version=version)
+    run = factories.run(people.team, people.ed, dataset=builds[0], rubric_version=version, **options)
     grade(run, InProcessJudge(lambda *_: "MET"))
     return combined(people, *builds), run
 
@@ -246,6 +274,30 @@ def test_no_run_is_started_again_over_what_is_archived(
 def deleted(rubric: Rubric, people: Cast) -> Any:
     there = Rubric.objects.get(pk=rubric.pk)
     return deletions.delete(there, there.title, by=people.ed, now=timezone.now(), enqueue=None)
+
+
+def test_runs_of_the_offline_judge_are_offered_and_started_where_nobody_knows_its_address(
+    people: Cast, builds: list[Dataset], settings
+) -> None:
+    found, run = combined_with_a_run(people, builds)
+    settings.OFFLINE_JUDGE_URL = ""
+    [offered] = reruns.of_combination(found, viewer=people.ed, now=timezone.now())
+    assert (offered.refused, offered.calls, offered.cached.low) == ("", QUESTIONS, QUESTIONS)
+    assert started_again(found, run, people).run_items.count() == QUESTIONS
+
+
+def test_a_run_of_an_endpoint_that_is_archived_is_offered_as_refused(
+    people: Cast, builds: list[Dataset]
+) -> None:
+    endpoint = endpoints.add_endpoint(
+        people.team, by=people.alice, name="mine", base_url="https://judge.example/v1", model="m"
+    )
+    found, run = combined_with_a_run(people, builds, judge_id=endpoint.judge_id)
+    archiving.archive(endpoint, by=people.alice, now=timezone.now())
+    [offered] = reruns.of_combination(found, viewer=people.ed, now=timezone.now())
+    with pytest.raises(Conflict) as refused:
+        started_again(found, run, people)
+    assert offered.refused == str(refused.value)
 
 
 def test_no_run_is_started_again_by_a_rubric_that_was_deleted_since_it_was_read(

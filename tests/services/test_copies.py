@@ -73,12 +73,16 @@ def halves(people: Cast, dataset: Dataset) -> list[Dataset]:
     return [made.dev, made.test]
 
 
-def combined(people: Cast, dataset: Dataset) -> list[Dataset]:
+def parts_of(people: Cast, dataset: Dataset) -> tuple[AskedPart, ...]:
+    """The dataset, and another that has one item and no labels."""
     other = factories.dataset(
         people.team, people.ed, items=[{"id": "x", "prompt": "x?", "submission": "x."}], name="other"
     )
-    parts = (AskedPart(dataset, "a@1"), AskedPart(other, "a@2"))
-    request = plans.CombinationRequest(name="Both", parts=parts)
+    return AskedPart(dataset, "a@1"), AskedPart(other, "a@2")
+
+
+def combined(people: Cast, dataset: Dataset) -> list[Dataset]:
+    request = plans.CombinationRequest(name="Both", parts=parts_of(people, dataset))
     found = combinations.start(people.team, request, by=people.ed, enqueue=None)
     found = combinations.work(found.pk, worker="w", now=timezone.now)
     assert found.dataset is not None, found.message
@@ -133,3 +137,46 @@ def test_copies_say_the_same_as_the_original(people: Cast, original: Dataset, co
     assert (before_it.verdict, before_it.queue) == ("CANNOT_ASSESS", None)
     [queue] = labelled_queues(original).filter(imported=False)
     assert {row.revised_at for row in Revision.objects.all()} == {queue.reviews.all()[0].submitted_at}
+
+
+def test_of_two_labels_of_one_rater_the_last_comes_along_with_the_notes_of_both(
+    people: Cast, version: RubricVersion
+) -> None:
+    items = [{"id": key, "prompt": f"{key}?", "submission": f"{key}."} for key in ("q0", "q1")]
+    dataset = factories.dataset(people.team, people.ed, items=items)
+    item, first = dataset.items.get(key="q0"), version.criteria.order_by("position")[0]
+    for verdict, note in (("MET", "Odd."), ("UNMET", "Clear.")):
+        queue = factories.queue(
+            people.team,
+            people.ed,
+            dataset=dataset,
+            rubric_version=version,
+            raters=[people.ann],
+            criteria=["capital"],
+            name=f"queue {verdict}",
+        )
+        review = queues.start_review(queue, item, people.ann)
+        reviews.save_verdict(review, first.pk, verdict=verdict)
+        reviews.save_note(review, note=note, flagged=verdict == "MET")
+        reviews.submit(review, now=timezone.now())
+        revisions.revise(review, first.pk, choice="keep")
+        queues.close_queue(queue, by=people.ed)
+    # Two more by ann, from files: the last of them is a review of its own.
+    for number, verdict in enumerate(("MET", "UNMET")):
+        data = f"item_id,criterion,rater,verdict\nq0,concise,ann,{verdict}\n".encode()
+        reviews.import_labels(dataset, version, by=people.ed, data=data, filename=f"{number}.csv")
+    request = plans.CombinationRequest(name="Both", parts=parts_of(people, dataset))
+    plan = plans.plan(people.team, request, viewer=people.ed)
+    # Of two labels on each of two criteria one comes along.
+    assert (plan.labels, plan.reviews, plan.revisions) == (2, 2, 1)
+    assert plan.stays == ("2 earlier labels where a rater gave several",)
+    found = combinations.start(people.team, request, by=people.ed, enqueue=None)
+    copy = combinations.work(found.pk, worker="w", now=timezone.now).dataset
+    stored = Judgement.objects.filter(review__queue__dataset=copy)
+    assert set(stored.values_list("criterion__name", "verdict")) == {
+        ("capital", "UNMET"),
+        ("concise", "UNMET"),
+    }
+    assert (stored.count(), Revision.objects.filter(judgement__in=stored).count()) == (2, 1)
+    copied = Review.objects.filter(queue__dataset=copy).order_by("imported")
+    assert list(copied.values_list("note", "flagged")) == [("Odd.\n\nClear.", True), ("", False)]

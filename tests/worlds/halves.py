@@ -1,5 +1,6 @@
 """A dataset of forty cases, ten of them dev and thirty test, with labels and judges."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rubricweb.models import Dataset, ReviewQueue, RubricVersion, Run
@@ -46,8 +47,16 @@ def halves(people: Cast) -> Halves:
     return Halves(people, version, dataset, label(people, dataset, version, range(N), "first"))
 
 
-def label(people: Cast, dataset: Dataset, version: RubricVersion, numbers: range, name: str) -> ReviewQueue:
-    lines = [f"i{number},only,x,{people_say(number)},{name}" for number in numbers]
+def label(
+    people: Cast,
+    dataset: Dataset,
+    version: RubricVersion,
+    numbers: range,
+    name: str,
+    rater: str = "x",
+    says: Callable[[int], str] = people_say,
+) -> ReviewQueue:
+    lines = [f"i{number},only,{rater},{says(number)},{name}" for number in numbers]
     data = "\n".join(["item_id,criterion,rater,verdict,reason", *lines]).encode()
     return reviews.import_labels(
         dataset, version, by=people.ed, data=data, filename="labels.csv", queue_name=name

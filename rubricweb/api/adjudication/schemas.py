@@ -174,7 +174,9 @@ class NewAdjudication(Input):
     reason: Annotated[str, Field(max_length=10_000)] = ""
     seen: Annotated[
         AwareDatetime | None,
-        Field(description="`decided_at` of another person's decision that this one is to replace."),
+        Field(
+            strict=False, description="`decided_at` of another person's decision that this one is to replace."
+        ),
     ] = None
 
 

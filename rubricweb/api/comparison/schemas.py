@@ -230,6 +230,14 @@ class PeopleMean(Schema):
 class LabelsNeeded(Shape[ShownLabelsNeeded]):
     """How many random labels in all tell a mean from one 0.05 away; null where it takes more cases."""
 
+    reason: Annotated[
+        str,
+        Field(
+            description="Qualifies `labels` where it is not empty: beside a number, that these are only what "
+            "to label first, since fewer tell too little of the spread; beside null, how many cases it takes."
+        ),
+    ]
+
 
 class MeanScore(Schema):
     """The mean score that people would give to all items, from a random sample of labels and the judge.

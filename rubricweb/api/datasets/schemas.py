@@ -10,7 +10,7 @@ from pydantic import Field
 
 from rubricweb.api.paging import ArchivableQuery, ListQuery
 from rubricweb.api.rubrics.schemas import VersionReference
-from rubricweb.api.schemas import Id, Input, OneOf, Prompt, Share, Username, WithFields
+from rubricweb.api.schemas import Id, Input, InputAsText, OneOf, Prompt, Share, Username, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.errors import Fault as ShownFault
 from rubricweb.engine.formats.datasets.case_tags import MAX_TAG, MAX_TAGS
@@ -413,7 +413,7 @@ class Item(AnswerToCase):
         return reference
 
 
-class ImportForm(Input):
+class ImportForm(InputAsText):
     """Where a file's items go: `dataset_id` names a dataset there is, null a new one called `name`."""
 
     dataset_id: Annotated[Id | None, Field(description="A dataset the items are added to.")] = None

@@ -24,8 +24,9 @@ for _form in services.EXPORT_FORMATS.values():
 def export(request: TokenRequest, asked: Query[schemas.ExportQuery]) -> StreamingHttpResponse:
     """Export ground truth or verdicts as a file.
 
-    Ground truth comes from the people of `queue`; verdicts are those of `queue` and `run`. A bundle is an
-    archive of the verdicts with items, ground truth, adjudications and agreement. Items you are
+    Ground truth comes from the people of `queue`; verdicts are those of `queue` and `run`, of the run alone
+    where no queue is named. A bundle is an archive of the verdicts with items, ground truth, adjudications
+    and, of a run and queues, agreement; without a queue it holds nothing of people. Items you are
     still to review blind are left out: the header `X-Withheld-Items` counts them, `GET /exports/withheld`
     names them; where that is every item the answer is 403.
     """

@@ -11,7 +11,7 @@ from rubricweb.api.datasets.routes import version_or_own
 from rubricweb.api.datasets.schemas import LabelsPlan, RaterKindName
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.reviews.queue_schemas import LabelsImported, labels_imported
-from rubricweb.api.schemas import Id, Input, OneOf
+from rubricweb.api.schemas import Id, InputAsText, OneOf
 from rubricweb.engine.formats.label_files import SHAPES
 from rubricweb.models import Role
 from rubricweb.services import label_files as services
@@ -21,7 +21,7 @@ label_files = Room("datasets")
 Pairs = Annotated[list[str], Field(max_length=10_000)]
 
 
-class LabelsForm(Input):
+class LabelsForm(InputAsText):
     """What a file of labels is, beside the file. What is left out is recognised."""
 
     rubric_version_id: Annotated[

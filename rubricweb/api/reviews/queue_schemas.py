@@ -153,16 +153,20 @@ class NewQueue(Input):
         Id | None, Field(description="The run whose verdicts are revealed after submitting.")
     ] = None
     blind: Annotated[
-        Blind, Field(description="Whose verdicts reviewers do not see before they submit their own.")
+        Blind,
+        Field(strict=False, description="Whose verdicts reviewers do not see before they submit their own."),
     ] = Blind.BOTH
     order: Annotated[
         Order | None,
         Field(
+            strict=False,
             description="Which item is handed out next. Without one a sample is handed out as `drawn`: "
-            "what is done of it is a random sample too. Everything else as in the dataset."
+            "what is done of it is a random sample too. Everything else as in the dataset.",
         ),
     ] = None
-    rationale: Annotated[Rationale, Field(description="Which verdicts need a reason.")] = Rationale.NEVER
+    rationale: Annotated[Rationale, Field(strict=False, description="Which verdicts need a reason.")] = (
+        Rationale.NEVER
+    )
     hold_minutes: Annotated[
         int, Field(ge=1, description="After so long without activity an item is offered to somebody else.")
     ] = 30

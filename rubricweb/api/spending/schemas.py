@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.schemas import Input, Named
+from rubricweb.api.schemas import Input, InputAsText, Named
 from rubricweb.api.shapes import Shape
 from rubricweb.selectors.spending.month_figures import RunCost as ShownRunCost
 
@@ -64,7 +64,7 @@ class PriceChange(Input):
     output_usd_per_million: Usd
 
 
-class PriceQuery(Input):
+class PriceQuery(InputAsText):
     model: Annotated[str, Field(description="The model, to the letter.")]
 
 

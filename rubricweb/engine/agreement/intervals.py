@@ -13,7 +13,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from rubricweb.engine.agreement.distributions import t_quantile
+from rubricweb.engine.agreement.distributions import normal_two_sided, t_quantile, t_two_sided
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
@@ -51,6 +51,8 @@ class Figure:
     are both None when there is no interval: the value is undefined, fewer than two clusters were seen, or the
     statistic is undefined in most resamples. `n` counts units, not labels. `small` is True where n is too
     small for the statistic to tell much, `reason` says why it has no value (never empty then) or is small.
+    `df` are the degrees of freedom of Student's t by which `widened` stretches the interval, None where it
+    does as on a normal scale.
     """
 
     value: float | None
@@ -59,6 +61,7 @@ class Figure:
     n: int
     small: bool = field(default=False, compare=False)
     reason: str = field(default="", compare=False)
+    df: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.value is None and not self.reason:
@@ -83,14 +86,15 @@ def confidence_of_look(number: int) -> float:
 
 
 def widened(figure: Figure, confidence: float) -> Figure:
-    """The figure with its 95 % interval stretched to another confidence, on either side as on a normal scale.
+    """The figure with its 95 % interval stretched to another confidence, on either side alike.
 
-    0.5 with 0.3 … 0.6 at 99 %: z 2.5758 / 1.95996 = 1.3142, so 0.2372 … 0.6314.
+    By Student's t with its `df`, else as on a normal scale: few items need more, the surer it is to be.
+    0.5 with 0.3 … 0.6 at 99 %: z 2.5758 / 1.95996 = 1.3142, so 0.2372 … 0.6314; with 11 degrees of freedom t
+    3.1058 / 2.2010 = 1.4111, so 0.2178 … 0.6411.
     """
     if figure.value is None or figure.low is None or figure.high is None or confidence == CONFIDENCE:
         return figure
-    normal = NormalDist()
-    by = normal.inv_cdf(0.5 + confidence / 2) / normal.inv_cdf(0.5 + CONFIDENCE / 2)
+    by = _quantile(confidence, figure.df) / _quantile(CONFIDENCE, figure.df)
     low, high = figure.low - figure.value, figure.high - figure.value
     return Figure(figure.value, figure.value + by * low, figure.value + by * high, figure.n)
 
@@ -99,7 +103,8 @@ def p_against(figure: Figure, value: float = 0.0) -> float | None:
     """Two-sided p of the figure's truth being `value`, read off its 95 % interval as `widened` stretches it.
 
     1 − p is the confidence at which the interval ends there. None without an interval. 0.5 with 0.3 … 0.6
-    against 0.25: z = 1.95996·(0.25/0.2) = 2.45, p = 0.0143; against 0.5: 1.
+    against 0.25: z = 1.95996·(0.25/0.2) = 2.45, p = 0.0143; with 11 degrees of freedom t = 2.2010·(0.25/0.2)
+    = 2.7512, p = 0.0189; against 0.5: 1.
     """
     if figure.value is None or figure.low is None or figure.high is None:
         return None
@@ -107,8 +112,14 @@ def p_against(figure: Figure, value: float = 0.0) -> float | None:
     reach = figure.value - figure.low if figure.value > value else figure.high - figure.value
     if apart == 0 or reach == 0:
         return 1.0 if apart == 0 else 0.0
-    normal = NormalDist()
-    return 2 * normal.cdf(-normal.inv_cdf(0.5 + CONFIDENCE / 2) * apart / reach)
+    errors = _quantile(CONFIDENCE, figure.df) * apart / reach
+    return normal_two_sided(errors) if figure.df is None else t_two_sided(errors, figure.df)
+
+
+def _quantile(confidence: float, df: int | None) -> float:
+    """How many standard errors an interval reaches to either side."""
+    tail = 0.5 + confidence / 2
+    return NormalDist().inv_cdf(tail) if df is None else t_quantile(tail, df)
 
 
 def wilson(successes: float, n: float, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
@@ -350,7 +361,8 @@ def bootstrap_figure(contributions: Floats, sums: Floats, statistic: Statistic, 
         return Figure(None, None, None, n)
     if contributions.shape[0] < 2:
         return Figure(value, None, None, n)
-    return bracketed(value, percentile_interval(statistic(sums), len(contributions)), n)
+    clusters = len(contributions)
+    return bracketed(value, percentile_interval(statistic(sums), clusters), n, clusters)
 
 
 def explained(figure: Figure, label: str, least: int) -> Figure:
@@ -367,12 +379,14 @@ def explained(figure: Figure, label: str, least: int) -> Figure:
     return figure
 
 
-def bracketed(value: float, bounds: tuple[float, float] | tuple[None, None], n: int) -> Figure:
-    """The value with its bounds, which hold it: what was not seen pulls all resamples to one side."""
+def bracketed(value: float, bounds: tuple[float, float] | tuple[None, None], n: int, clusters: int) -> Figure:
+    """The value with its `percentile_interval` over so many clusters, which holds it: what was not seen pulls
+    all resamples to one side.
+    """
     low, high = bounds
     if low is None or high is None:
         return Figure(value, None, None, n)
-    return Figure(value, min(low, value), max(high, value), n)
+    return Figure(value, min(low, value), max(high, value), n, df=clusters - 1)
 
 
 def share_figure(successes: Floats, totals: Floats, confidence: float = CONFIDENCE) -> Figure:
@@ -455,7 +469,7 @@ def mean_interval(
     if limits is not None:
         low = max(low, min(limits[0], float(values.min())))
         high = min(high, max(limits[1], float(values.max())))
-    return Figure(value, low, high, n)
+    return Figure(value, low, high, n, df=df)
 
 
 def _clusters_apart(values: Floats, places: NDArray[np.int64], reach: float) -> int:

@@ -141,12 +141,12 @@ _adjacent = _undrawn(partial(table_share, within=1))
 
 _ALL = (
     Metric("raw_agreement", "Raw agreement", LABELS, "raters", _undrawn(raw_agreement), 0, 1),
-    Metric("fleiss_kappa", "Fleiss κ", LABELS, "raters", fleiss_kappa, -1, 1),
+    Metric("fleiss_kappa", "Fleiss κ", LABELS, "raters", fleiss_kappa, -INFINITY, 1),
     Metric("alpha_nominal", "Krippendorff α, nominal", LABELS, "raters", alpha_nominal, -1, 1),
     Metric("alpha_ordinal", "Krippendorff α, ordinal", ORDINAL, "raters", alpha_ordinal, -1, 1),
     Metric("alpha_interval", "Krippendorff α, interval", NUMBERS, "raters", alpha_interval, -1, 1),
     Metric("gwet_ac1", "Gwet AC1", LABELS, "raters", gwet_ac1, -1, 1),
-    Metric("gwet_ac2", "Gwet AC2, quadratic", ORDINAL, "raters", gwet_ac2, -1, 1),
+    Metric("gwet_ac2", "Gwet AC2, quadratic", ORDINAL, "raters", gwet_ac2, -INFINITY, 1),
     Metric("pairwise_kappa", "Mean pairwise κ", LABELS, "raters", mean_pair_kappa, -1, 1),
     Metric("human_ceiling", "Human ceiling, accuracy", LABELS, "raters", _ceiling, 0, 1),
     Metric("human_ceiling_kappa", "Human ceiling, κ", LABELS, "raters", _ceiling_kappa, -1, 1),

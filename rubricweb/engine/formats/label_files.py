@@ -123,6 +123,11 @@ class LabelColumns:
         return frozenset({self.item_id, self.criterion, self.rater, self.rater_kind, *held} - {""})
 
     @property
+    def reasons(self) -> frozenset[str]:
+        """Every column that holds reasons."""
+        return frozenset(name for one in self.cells for name in (one.reason, one.final_reason))
+
+    @property
     def fields(self) -> dict[str, str]:
         """Column → the field it is read as, in the words of ``LabelChoices.columns``."""
         said = {
@@ -137,7 +142,8 @@ class LabelColumns:
             found[cell.column] = about
             if cell.reason:
                 found[cell.reason] = "reason" if self.shape == "long" else f"{about} reason"
-            finals = {cell.final: "final_verdict", cell.final_reason: "final_reason"}
+            final = "final_verdict" if self.shape == "long" else f"{about} (final)"
+            finals = {cell.final: final, cell.final_reason: "final_reason"}
             found |= {column: field for column, field in finals.items() if column}
         return found
 

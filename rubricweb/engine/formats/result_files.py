@@ -46,7 +46,8 @@ class VerdictRow:
     or "not counted". ``case_id``, ``system`` and ``attempt`` are the item's, as in ItemRecord; ``half`` is
     dev or test where the cases of the dataset are split. ``final_verdict`` is what a person said after they
     saw the others' verdicts, whether they changed theirs or not, ``final_reason`` what they said of it; empty
-    where they said nothing. What does not apply is None.
+    where they said nothing. ``criterion_id`` is the criterion's id, ``rubric`` the rubric and version whose
+    criterion it is, which need not be the one the label was given to. What does not apply is None.
     """
 
     item_id: str
@@ -72,6 +73,8 @@ class VerdictRow:
     half: str | None = field(default=None, kw_only=True)
     final_verdict: Label | None = field(default=None, kw_only=True)
     final_reason: str | None = field(default=None, kw_only=True)
+    criterion_id: str | None = field(default=None, kw_only=True)
+    rubric: str | None = field(default=None, kw_only=True)
 
     @property
     def origin(self) -> Origin | None:
@@ -119,7 +122,8 @@ class DatasetHead:
     """What the items of an export share; None is "not given".
 
     ``criteria`` are the names of all criteria in the order of a table's columns, for tables that have one
-    per criterion; empty means those of ``rubric``. ``label_decisions`` are those its labels count by.
+    per criterion; empty means those of ``rubric``. ``changed`` are those of them on which somebody changed
+    their verdict after the reveal. ``label_decisions`` are those its labels count by.
     """
 
     name: str = ""
@@ -128,6 +132,7 @@ class DatasetHead:
     reference: str | None = None
     criteria: tuple[str, ...] = ()
     label_decisions: tuple[UsedDecision, ...] = ()
+    changed: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -159,6 +164,8 @@ VERDICT_COLUMNS = (
     *CASE_COLUMNS,
     "final_verdict",
     "final_reason",
+    "criterion_id",
+    "rubric",
 )
 
 

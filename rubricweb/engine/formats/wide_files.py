@@ -25,10 +25,12 @@ def verdicts_wide(rows: Iterable[VerdictRow], head: DatasetHead) -> Iterator[str
 
     A run is one rater, with what its checks found. An answer a rater did not give, or gave with an error, is
     an empty cell. A second answer of the same rater to the same criterion, such as in another queue, goes to
-    a further line. ``rows`` of one item stand together. A criterion named like another column is called
+    a further line. ``rows`` of one item stand together. Behind the criteria stands ``name (final)`` for each
+    of ``head.changed``: what was said after the reveal. A criterion named like another column is called
     ``name (criterion)``. Raises ValueError for a criterion that is none of ``head.columns``.
     """
-    yield csv_header([*RATER_COLUMNS, *_titles(head.columns, RATER_COLUMNS)])
+    finals = [f"{name} (final)" for name in head.changed]
+    yield csv_header([*RATER_COLUMNS, *_titles(head.columns, (*RATER_COLUMNS, *finals)), *finals])
     for _, of_item in groupby(rows, key=attrgetter("item_id")):
         lines: dict[tuple[str | None, ...], list[list[VerdictRow]]] = {}
         for row in of_item:
@@ -41,14 +43,16 @@ def verdicts_wide(rows: Iterable[VerdictRow], head: DatasetHead) -> Iterator[str
             line.append(row)
         for found in lines.values():
             for line in found:
-                yield csv_line(_line(line, head.columns))
+                yield csv_line(_line(line, head))
 
 
-def _line(rows: Sequence[VerdictRow], columns: Sequence[str]) -> list[Label | float | None]:
+def _line(rows: Sequence[VerdictRow], head: DatasetHead) -> list[Label | float | None]:
     """One line of answers; the checks of a run stand in the line of its judge."""
     first = next((row for row in rows if row.kind != "check"), rows[0])
     said = {row.criterion: row.value if row.verdict is None else row.verdict for row in rows}
-    return [first.item_id, first.rater, first.rater_kind, first.run, *_cells(said, columns, first.item_id)]
+    final = {row.criterion: row.final_verdict for row in rows}
+    cells = [*_cells(said, head.columns, first.item_id), *map(final.get, head.changed)]
+    return [first.item_id, first.rater, first.rater_kind, first.run, *cells]
 
 
 def ground_truth_wide(items: Iterable[GroundTruthItem], head: DatasetHead) -> Iterator[str]:

@@ -33,7 +33,7 @@ def inbox(options: argparse.Namespace) -> int:
     found = selected.inbox(where, kind=options.kind, cause=options.cause, decided=options.decided)
     if options.criterion:
         wanted = {name.casefold() for name in options.criterion}
-        found = [row for row in found if row.criterion.name.casefold() in wanted]
+        found = [row for row in found if wanted & {row.criterion.name.casefold(), f"id:{row.criterion.pk}"}]
     rows = selected.shown(where, found[: options.limit])
     if options.json:
         from rubricweb.api.adjudication import schemas

@@ -34,11 +34,10 @@ def adjudication(room: argparse.ArgumentParser) -> None:
     listed.add_argument("--kind", default="", choices=KINDS, help="only for this reason")
     listed.add_argument(
         "--criterion",
-        type=positive,
         action="append",
         default=[],
-        metavar="N",
-        help="only this; several times",
+        metavar="CRITERION",
+        help="only this, by its name or id:N; several times",
     )
     listed.add_argument("--cause", default="", choices=CAUSES, help="what was decided for this cause")
     listed.add_argument("--decided", action="store_true", help="also what is decided already")

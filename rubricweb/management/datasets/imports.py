@@ -8,6 +8,7 @@ from pathlib import Path
 from django.db import transaction
 
 from rubricweb import access
+from rubricweb.engine.errors import shortened
 from rubricweb.engine.formats.label_files import LabelChoices
 from rubricweb.engine.formats.labels.left_out import LeftOut
 from rubricweb.engine.number_format import counted
@@ -192,6 +193,8 @@ def _print_plan(plan: LabelsPlan, *, as_json: bool) -> int:
     for one in plan.raters:
         rows.add_row(one.name, one.rater_kind, count(one.labels))
     terminal().print(rows)
+    if plan.first:
+        _print_first(plan)
     for value in reading.unknown_values:
         allowed = ", ".join(value.allowed)
         note(
@@ -202,6 +205,17 @@ def _print_plan(plan: LabelsPlan, *, as_json: bool) -> int:
     labels, items = counted(plan.labels, "label"), counted(plan.items, "item")
     note(f"{labels} of {items}. {plan.becomes} Nothing was stored.")
     return 0
+
+
+def _print_first(plan: LabelsPlan) -> None:
+    """The first labels as they are read; long reasons and ids of items by their beginnings."""
+    note("The first labels as they are read:")
+    rows = table(("item", "criterion", "rater", "verdict", "reason"))
+    for one in plan.first:
+        final = "" if one.final_verdict is None else f", now {one.final_verdict}"
+        reason = shortened(" ".join(one.reason.split()))
+        rows.add_row(shortened(one.item_id), one.criterion, one.rater, f"{one.verdict}{final}", reason)
+    terminal().print(rows)
 
 
 def rubric_named(

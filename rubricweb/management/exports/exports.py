@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
         return _earlier(dataset, actor.user, as_json=options.json)
     judged = access.access_run(actor.team, options.run) if options.run is not None else None
     queues = [lookup.queue_called(actor.team, name) for name in options.queue]
-    if not queues and (judged is None or options.what == "ground_truth"):
+    if not queues:
         queues = list(selected.labelled_queues(dataset))
         queues = people_first(queues) if options.what == "ground_truth" else queues
     export = exports.export(

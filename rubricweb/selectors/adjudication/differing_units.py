@@ -188,7 +188,7 @@ def decided_units(where: Scope) -> set[Unit]:
 
 def units_of_cause(where: Scope, cause: str) -> set[Unit]:
     """Units decided for a cause; for an unclear rubric also those a person found so after the reveal."""
-    decided = Adjudication.objects.filter(item__dataset__team=where.team, cause=cause)
+    decided = Adjudication.objects.undeleted().filter(item__dataset__team=where.team, cause=cause)
     rows = list(decided.values_list(*UNIT, "item__dataset_id"))
     if cause == Cause.RUBRIC_UNCLEAR:
         said = Revision.objects.filter(

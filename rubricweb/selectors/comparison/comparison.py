@@ -39,7 +39,6 @@ from rubricweb.selectors.labels.by_kind import (
     confusion_matrix,
 )
 from rubricweb.selectors.labels.ground_truth import (
-    Truth,
     Unit,
     answers_of_other_systems,
     ground_truth,
@@ -230,19 +229,20 @@ def compare(
         describes=scores.estimate.described(truths),
         criteria=_per_criterion(criteria, evidence, hidden),
         panel=compare_members(runs, queues, evidence, criteria, others),
-        tested=_tested(run.dataset, [unit for unit in units if unit in said.labels], truths, said.labels),
+        tested=_tested(run.dataset, evidence),
     )
 
 
-def _tested(
-    dataset: Dataset,
-    compared: Sequence[Unit],
-    truths: Mapping[Unit, Truth],
-    judged: Mapping[Unit, object],
-) -> UnitsOfTestHalf:
-    of_test = set(tested_items(dataset).values_list("pk", flat=True)) if compared else set()
-    units = [unit for unit in compared if unit[0] in of_test]
+def _tested(dataset: Dataset, evidence: Evidence) -> UnitsOfTestHalf:
+    truths, judged = evidence.truths, evidence.judged.labels
+    of_test = set(tested_items(dataset).values_list("pk", flat=True)) if truths else set()
+    labelled = sorted(unit for unit in truths if unit[0] in of_test)
+    units = [unit for unit in labelled if truths[unit].verdict is not None and unit in judged]
     lines = [f"{unit[0]} {unit[1]} {truths[unit].verdict} {judged[unit]}\n" for unit in units]
+    # Where several people labelled a unit, α and the human ceiling are made of what each of them said.
+    for unit in labelled:
+        if len(by_rater := evidence.labelled[unit]) > 1:
+            lines.append(f"{unit[0]} {unit[1]} {sorted(by_rater.items())}\n")
     digest = sha256("".join(lines).encode()).hexdigest()
     return UnitsOfTestHalf(len(units), len({item for item, _ in units}), digest)
 

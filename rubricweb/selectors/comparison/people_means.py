@@ -26,6 +26,7 @@ from rubricweb.selectors.labels.ground_truth import Unit, labels, run_answers
 from rubricweb.selectors.reviews.sampling import DescribedItems, NotSampled, Sampled, Samples, described
 from rubricweb.selectors.shared.cases import repeated_cases_of
 from rubricweb.selectors.shared.columns import ints
+from rubricweb.selectors.shared.score_ends import score_ends
 from rubricweb.selectors.shared.unavailable import Unavailable, sample_for
 
 MARGIN = 0.05
@@ -44,8 +45,9 @@ class PeopleEstimate:
     `unavailable` says why. `labelled` is people's plain mean over the items they labelled and
     `judged_labelled` the judge's over the same, which tell of these items alone and have no interval;
     `judged` is the judge's over all `items` the viewer may see. `samples` is what all of this rests on, for
-    any criteria, `cases` the `repeated_cases` of the run. `left_out` counts labelled items that are no part
-    of the random sample, `needed` the labels that tell a mean from one MARGIN away.
+    any criteria, `cases` the `repeated_cases` of the run. `is_census`: people were asked about every item,
+    whether each has an answer or not. `left_out` counts labelled items that are no part of the random sample,
+    `needed` the labels that tell a mean from one MARGIN away.
     """
 
     items: int
@@ -59,12 +61,9 @@ class PeopleEstimate:
     judged: Figure
     samples: Samples = field(compare=False)
     cases: Mapping[int, int] = field(compare=False)
+    is_census: bool = False
     left_out: int = 0
     needed: LabelsNeeded | None = None
-
-    @property
-    def is_census(self) -> bool:
-        return self.these is not None and self.these.method == "census"
 
     def described(self, labelled: Collection[Unit], *, weighted: bool = False) -> DescribedItems | None:
         """Which items figures of these labelled units describe, by the samples of their criteria."""
@@ -90,14 +89,16 @@ def people_estimate(
     *,
     hidden: Collection[int] = (),
 ) -> PeopleEstimate:
-    """The estimate over these rows of the run, from people's `scores` by item id; at most eight queries.
+    """The estimate over these rows of the run, from people's `scores` by item id; at most eight queries,
+    ten of raw scores.
 
     `hidden` items are not among the rows. Refused where the labelled items are no random sample of the rows,
     and where too few are labelled for an interval.
     """
     machine = {row.item_id: row.score if row.fully_judged else None for row in rows}
     cases = repeated_cases_of(run)
-    judged = replace(mean_figure(_by_case(machine, cases)), n=_known(machine))
+    ends = score_ends(run)
+    judged = replace(mean_figure(_by_case(machine, cases), limits=ends), n=_known(machine))
     labelled, judged_labelled = _plain_means(scores, machine, cases)
     everything = f"the {len(rows):,} items of {run.dataset}" + " that you may see" * bool(hidden)
     samples = Samples(queues, [row.item_id for row in rows])
@@ -105,9 +106,9 @@ def people_estimate(
     found = samples.of(asked.values_list("pk", flat=True))
     these = like_these = None
     if isinstance(found, Sampled) and scores:
-        these = _estimated(run, found, scores, machine, cases, "these items")
+        these = _estimated(ends, found, scores, machine, cases, "these items")
         if these.low is not None or found.is_census:
-            like_these = _estimated(run, found, scores, machine, cases, "cases like these")
+            like_these = _estimated(ends, found, scores, machine, cases, "cases like these")
     allowed = like_these is not None
     return PeopleEstimate(
         items=len(rows),
@@ -121,6 +122,7 @@ def people_estimate(
         judged=judged,
         samples=samples,
         cases=cases,
+        is_census=isinstance(found, Sampled) and found.is_census,
         left_out=len(set(scores) - found.asked) if allowed and isinstance(found, Sampled) else 0,
         needed=labels_needed(like_these, MARGIN) if like_these is not None else None,
     )
@@ -156,7 +158,7 @@ def _known(scores: Mapping[int, float | None]) -> int:
 
 
 def _estimated(
-    run: Run,
+    scale: tuple[float, float],
     found: Sampled,
     scores: Mapping[int, PeoplesScore],
     machine: Mapping[int, float | None],
@@ -173,9 +175,8 @@ def _estimated(
         Labelling(
             answered=[cases.get(pk, pk) for pk in found.items],
             drawn=[pk in found.asked for pk in found.items],
-            scale=(0.0, 1.0) if run.normalize else None,
-            rater_variance=[UNKNOWN if one is None else one.variance for one in people],
-            raters=[0 if one is None else one.raters for one in people],
+            scale=scale,
+            by_rater=[{} if one is None else one.by_rater for one in people],
         ),
         population=population,
     )

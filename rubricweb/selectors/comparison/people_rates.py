@@ -11,7 +11,8 @@ from rubricweb.engine.agreement.scores.pairing import case_means
 from rubricweb.models import Criterion
 from rubricweb.selectors.labels.ground_truth import Labels
 from rubricweb.selectors.reviews.sampling import Sampled, Samples
-from rubricweb.selectors.runs.diff.answers import LabelValues, worth_of
+from rubricweb.selectors.runs.criterion_counts import value_ends
+from rubricweb.selectors.runs.diff.answers import worth_of
 from rubricweb.selectors.shared.columns import ints
 
 
@@ -45,7 +46,9 @@ def people_rates(
 
     Worked: MET UNMET on one item and MET on another is (½ + 1) / 2 = 0.75, not 2/3.
     """
+    criteria = list(criteria)
     worth = worth_of(criteria)
+    scales = {criterion.pk: value_ends(criterion) or (0.0, 1.0) for criterion in criteria}
     visible = set(items)
     means: dict[int, dict[int, float]] = {pk: {} for pk in worth}
     for (item_id, criterion_id), by_rater in labelled.items():
@@ -59,7 +62,7 @@ def people_rates(
     for pk, of in means.items():
         found = samples.of([pk])
         if isinstance(found, Sampled):
-            rates[pk] = _weighed(worth[pk], of, found, cases)
+            rates[pk] = _weighed(scales[pk], of, found, cases)
         else:
             rates[pk] = PeopleRate(_plain(of, cases))
     return rates
@@ -71,9 +74,9 @@ def _plain(means: Mapping[int, float], cases: Mapping[int, int]) -> Figure:
 
 
 def _weighed(
-    worth: LabelValues, means: Mapping[int, float], found: Sampled, cases: Mapping[int, int]
+    scale: tuple[float, float], means: Mapping[int, float], found: Sampled, cases: Mapping[int, int]
 ) -> PeopleRate:
-    """The rate of one criterion, from the means of its items."""
+    """The rate of one criterion, from the means of its items and the ends of the scale of its answers."""
     place = {pk: at for at, pk in enumerate(found.items)}
     people = np.full(len(place), np.nan)
     for item_id, mean in means.items():
@@ -86,7 +89,7 @@ def _weighed(
         Labelling(
             answered=[cases.get(pk, pk) for pk in found.items],
             drawn=np.array([pk in found.asked for pk in found.items], dtype=np.bool_),
-            scale=_scale(worth),
+            scale=scale,
         ),
     )
     return PeopleRate(
@@ -94,9 +97,3 @@ def _weighed(
         rate.missing,
         None if rate.worst is None or rate.best is None else (rate.worst, rate.best),
     )
-
-
-def _scale(worth: LabelValues) -> tuple[float, float] | None:
-    """The lowest and highest value of a choice's options; None for all else, and where they are one."""
-    values = [option.value for option in worth.criterion.options or () if not option.na]
-    return (min(values), max(values)) if len(set(values)) > 1 else None

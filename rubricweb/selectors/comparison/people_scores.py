@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, variance
+from statistics import fmean
 
 from rubricweb.engine.rubric.criterion import Criterion as EngineCriterion
 from rubricweb.engine.scoring import Abstention, Outcome, penalised, score_verdicts
@@ -16,13 +16,11 @@ from rubricweb.selectors.labels.ground_truth import Labels, Unit
 class PeoplesScore:
     """`mean` is the score of the raters' mean answers: of MET and UNMET it is ½.
 
-    `raters` answered everything they were asked; `variance` is that of their own scores, over R − 1, NaN for
-    fewer than two.
+    `by_rater` has the own score of everybody who answered all they were asked, by the id of the rater.
     """
 
     mean: float
-    variance: float
-    raters: int
+    by_rater: Mapping[int, float]
 
 
 def scored_rows(runs: Iterable[Run], hidden: Collection[int]) -> list[RunItem]:
@@ -87,13 +85,12 @@ class _Scorer:
         mean = self._scored([_mean(column.values()) for column in answers], row)
         if mean is None:
             return None
-        own = [
-            self._scored([column[rater] for column in answers], row)
+        own = {
+            rater: self._scored([column[rater] for column in answers], row)
             for rater in raters
             if all(rater in column for column in answers)
-        ]
-        scores = [score for score in own if score is not None]
-        return PeoplesScore(mean, variance(scores) if len(scores) > 1 else float("nan"), len(scores))
+        }
+        return PeoplesScore(mean, {rater: score for rater, score in own.items() if score is not None})
 
     def _scored(self, outcomes: Sequence[Outcome], row: RunItem) -> float | None:
         found = score_verdicts(

@@ -9,6 +9,7 @@ from rubricweb.selectors.comparison.people_means import PeopleEstimate, people_e
 from rubricweb.selectors.comparison.people_scores import PeoplesScores, scored_rows
 from rubricweb.selectors.labels.by_kind import Evidence
 from rubricweb.selectors.labels.ground_truth import Labels
+from rubricweb.selectors.shared.score_ends import score_ends
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def compare_item_scores(
 ) -> ScoreComparison:
     """All items of the run and those started with it that are not `hidden`; the estimate is of the run alone.
 
-    Nine queries at most, however many items.
+    Nine queries at most, however many items, four more of raw scores.
     """
     rows = scored_rows(run.launched_with, hidden)
     own = [row for row in rows if row.run_id == run.pk]
@@ -47,7 +48,7 @@ def compare_item_scores(
             [score.mean for score in truth.values()],
             [judge[pk] for pk in truth],
             [evidence.cases.get(pk, pk) for pk in truth],
-            limits=(0.0, 1.0) if run.normalize else None,
+            limits=score_ends(run),
             resamples=evidence.resamples,
             seed=evidence.seed,
         ),

@@ -121,7 +121,14 @@ def items(
         if listed.version == RETIRED and fields[-1].lstrip("-") == "position":
             # Several stood at one place, one after the other.
             fields = (*fields, fields[-1].replace("position", "pk"))
-        found = keyset_page(rows.only("position", "key"), order=fields, cursor=cursor, size=size)
+        # The item a page ended with may be retired by now, or have other words: it is still one of all.
+        found = keyset_page(
+            rows.only("position", "key"),
+            order=fields,
+            cursor=cursor,
+            size=size,
+            among=Item.objects.filter(dataset=dataset),
+        )
         ids = [row.pk for row in found.rows]
     full = (
         Item.objects.filter(pk__in=ids)

@@ -147,7 +147,8 @@ def bundled_adjudications(
 ) -> Iterator[BundledAdjudication]:
     """What was settled on the dataset's items, by item and criterion; nothing on those `withheld`."""
     rows = (
-        Adjudication.objects.filter(item__dataset=dataset)
+        Adjudication.objects.undeleted()
+        .filter(item__dataset=dataset)
         .select_related("item", "criterion__version", "decided_by")
         .defer(*BODIES)
         .order_by("item__position", "item_id", "criterion__position", "pk")

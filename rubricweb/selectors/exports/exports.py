@@ -23,6 +23,7 @@ from rubricweb.models import (
     ReviewQueue,
     ReviewState,
     Revision,
+    RevisionChoice,
     RubricVersion,
     Run,
     RunState,
@@ -107,28 +108,30 @@ def verdict_rows(
 ) -> Iterator[VerdictRow]:
     """Submitted verdicts of people in `queues`, then the run's, by item and criterion; none on `withheld`.
 
-    Items `unnamed` have this id in place of their own, and nothing that tells who answered.
+    Each is about the criterion it is read as: a label of an earlier version stands under that of the version
+    it counts for, with the weight and options of that one. Items `unnamed` have this id in place of their
+    own, and nothing that tells who answered.
     """
     criteria: dict[int, engine.Criterion] = {}
     unnamed = unnamed or {}
     keys = {**file_keys(dataset), **unnamed}
     for row in judgements(dataset, queues, run, withheld=withheld):
-        rater = row.review.rater.name if row.review else row.judge
-        if row.criterion_id not in criteria:
-            criteria[row.criterion_id] = row.criterion.to_engine()
-        criterion = criteria[row.criterion_id]
+        read = counted.criteria.read(row)
+        if read.criterion.pk not in criteria:
+            criteria[read.criterion.pk] = read.criterion.to_engine()
+        criterion = criteria[read.criterion.pk]
         yield VerdictRow(
             item_id=keys.get(row.item_id, row.item.key),
-            criterion=row.criterion.name,
-            rater=rater,
-            verdict=row.verdict,
-            kind=row.criterion.kind,
-            value=value_of(outcome_of(criterion, answer_of(criterion, row.verdict, row.value))),
+            criterion=read.name,
+            rater=row.review.rater.name if row.review else row.judge,
+            verdict=read.verdict,
+            kind=read.criterion.kind,
+            value=value_of(outcome_of(criterion, answer_of(criterion, read.verdict, row.value))),
             reason=row.reason,
             **who_said(row),
             error=f"{row.error_kind}: {row.error_message}" if row.error_kind else None,
-            group=row.criterion.group or None,
-            weight=row.criterion.weight,
+            group=read.criterion.group or None,
+            weight=read.criterion.weight,
             run=str(row.run) if row.run else None,
             recorded_at=row.created_at.isoformat(),
             evidence=tuple(row.evidence or ()),
@@ -136,7 +139,9 @@ def verdict_rows(
             counts_by=counted.counts_by(row),
             **({} if row.item_id in unnamed else _case(row.item)),
             half=row.item.case.half or None,
-            **final_said(row),
+            **{**final_said(row), "final_verdict": read.final},
+            criterion_id=read.id,
+            rubric=read.rubric,
         )
 
 
@@ -160,6 +165,20 @@ def final_said(row: Judgement) -> dict[str, Any]:
     """
     said: Revision | None = getattr(row, "revision", None) if row.review is not None else None
     return {} if said is None else {"final_verdict": said.verdict, "final_reason": said.reason}
+
+
+def changed_criteria(
+    dataset: Dataset, queues: Sequence[ReviewQueue], counted: CountedLabels, *, withheld: Collection[int] = ()
+) -> tuple[str, ...]:
+    """The names of criteria on which somebody changed their verdict after the reveal, as `verdict_rows` has
+    them; of items `withheld` nothing is told.
+    """
+    changed = Judgement.objects.in_reviews(queue__in=queues, queue__dataset=dataset).filter(
+        revision__choice=RevisionChoice.CHANGE
+    )
+    rows = _in_order(changed.select_related("revision"))
+    read = (counted.criteria.read(row) for row in rows if row.item_id not in withheld)
+    return tuple(dict.fromkeys(one.name for one in sorted(read, key=lambda one: one.criterion.position)))
 
 
 def criterion_names(dataset: Dataset, versions: Sequence[int | None]) -> tuple[str, ...]:
@@ -261,14 +280,13 @@ def labelled_queues(dataset: Dataset | None) -> QuerySet[ReviewQueue]:
 
 def only_decided(dataset: Dataset) -> bool:
     """Whether something is decided on the dataset while nobody's labels of it are left."""
-    return (
-        Adjudication.objects.filter(item__dataset=dataset).exists() and not labelled_queues(dataset).exists()
-    )
+    decided = Adjudication.objects.undeleted().filter(item__dataset=dataset)
+    return decided.exists() and not labelled_queues(dataset).exists()
 
 
 def decided_version(dataset: Dataset) -> RubricVersion | None:
     """The newest version something is decided by; None where only by rubrics that items brought."""
-    decided = Adjudication.objects.filter(item__dataset=dataset).values("criterion__version")
+    decided = Adjudication.objects.undeleted().filter(item__dataset=dataset).values("criterion__version")
     versions = RubricVersion.objects.filter(rubric__isnull=False, pk__in=decided).order_by("-pk")
     return versions.prefetch_related("criteria").first()
 

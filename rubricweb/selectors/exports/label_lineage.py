@@ -12,9 +12,9 @@ from rubricweb.models import (
     LabelDecision,
     ReviewQueue,
     Rubric,
-    RubricVersion,
     Run,
 )
+from rubricweb.selectors.exports.read_criteria import ReadCriteria, read_criteria, versions_read_by
 from rubricweb.selectors.labels.people import decisions, people_labels
 from rubricweb.selectors.rubrics.wordings import Wording, decisions_between, wordings
 
@@ -87,12 +87,14 @@ def used_decisions(found: Iterable[LabelLineage]) -> tuple[UsedDecision, ...]:
 class CountedLabels:
     """Which of people's labels and decisions count for the version an export is read by, and by what.
 
-    By the id of their judgement, or of their adjudication: what is not there does not count.
+    By the id of their judgement, or of their adjudication: what is not there does not count. `criteria` says
+    as which criterion each verdict is read, whether it counts or not.
     """
 
     labels: Mapping[int, LabelLineage]
     adjudications: Mapping[int, LabelLineage]
     decisions: tuple[UsedDecision, ...]
+    criteria: ReadCriteria
 
     def counts_by(self, row: Judgement) -> str | None:
         """By what a person's label counts; None for a judge's answer, which is for its own words alone."""
@@ -112,8 +114,8 @@ def counted_labels(
     said = [one for one in people_labels(queues, runs=runs) if one.item_id not in withheld]
     settled = {unit: one for unit, one in decisions(queues, runs=runs).items() if unit[0] not in withheld}
     ids = {one.criterion_id for one in said} | {unit[1] for unit in settled}
-    criteria = Criterion.objects.filter(_by_which_is_read(queues, run), pk__in=ids)
-    asked = set(criteria.values_list("pk", flat=True))
+    asked_there = Q(version__in=versions_read_by(queues, run)) | Q(version__rubric__isnull=True)
+    asked = set(Criterion.objects.filter(asked_there, pk__in=ids).values_list("pk", flat=True))
     labels = {one.judgement_id: (one.given_to, one.criterion_id) for one in said if one.criterion_id in asked}
     adjudications = {
         one.adjudication_id: (one.given_to, read) for (_, read), one in settled.items() if read in asked
@@ -123,16 +125,5 @@ def counted_labels(
         {pk: found[pair] for pk, pair in labels.items()},
         {pk: found[pair] for pk, pair in adjudications.items()},
         used_decisions(found.values()),
+        read_criteria(queues, run, labelled={one.criterion_id for one in said}),
     )
-
-
-def _by_which_is_read(queues: Sequence[ReviewQueue], run: Run | None) -> Q:
-    """Criteria of the version labels are read by, of each rubric its own, and of rubrics items brought."""
-    sources: list[ReviewQueue | Run] = [*queues, *([run] if run else [])]
-    ids = {one.rubric_version_id for one in sources if one.rubric_version_id is not None}
-    newest: dict[int, int] = {}
-    rows = RubricVersion.objects.filter(pk__in=ids, rubric__isnull=False).order_by("number")
-    for pk, rubric_id in rows.values_list("pk", "rubric_id"):
-        if run is None or newest.get(rubric_id) != run.rubric_version_id:
-            newest[rubric_id] = pk
-    return Q(version__in=newest.values()) | Q(version__rubric__isnull=True)

@@ -197,7 +197,7 @@ class Evidence:
             criterion=criterion,
             pair=self.pair([] if is_choice else units),
             options=self._options(criterion, units) if is_choice else None,
-            mean_value=self._mean(checked) if criterion.kind == "check" else None,
+            mean_value=self._mean(criterion, checked) if criterion.kind == "check" else None,
             bias=self.bias(units),
             human_alpha=self.alpha_of(criterion, labelled),
             ceiling=self.ceiling(labelled, criterion),
@@ -246,10 +246,12 @@ class Evidence:
             seed=self.seed,
         )
 
-    def _mean(self, units: Sequence[Unit]) -> Figure:
+    def _mean(self, criterion: Criterion, units: Sequence[Unit]) -> Figure:
         """The mean of what a check measured, several answers to a case as one; `n` counts the answers."""
         values = np.array([self.judged.values[unit] for unit in units], dtype=np.float64)
-        found = mean_figure(case_means(values, cluster_codes(map(self._cluster, units))).tolist())
+        means = case_means(values, cluster_codes(map(self._cluster, units)))
+        # Of weight 0 a check finds any number.
+        found = mean_figure(means.tolist(), limits=None if criterion.weight == 0 else (0.0, 1.0))
         return replace(found, n=len(units))
 
     def _options(self, criterion: Criterion, units: Sequence[Unit]) -> OptionAgreement:

@@ -241,7 +241,7 @@ def decisions(
     """
     read = readings(queues, runs=runs, version=version)
     everywhere = {*datasets, *(queue.dataset_id for queue in queues)}
-    rows = Adjudication.objects.filter(
+    rows = Adjudication.objects.undeleted().filter(
         Q(item__dataset__in=everywhere) if items is None else Q(item__in=items)
     )
     found: dict[Unit, AppliedAdjudication] = {}

@@ -4,7 +4,7 @@ A comment may tell a verdict. So while an item is hidden from somebody, they see
 own, and of those not which verdict they were about.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -121,7 +121,7 @@ def thread(
     may_write = membership is not None and membership.may(Role.ANNOTATOR)
     return Thread(
         item=item,
-        lines=tuple(_line(row, viewer, withheld) for row in rows),
+        lines=tuple(_lines(rows, viewer, withheld)),
         earlier=earlier,
         count=count,
         withheld=withheld,
@@ -137,7 +137,7 @@ def comments(item: Item, *, viewer: User, cursor: str | None = None, size: int =
     """One page of the comments on an item this person may read, oldest first."""
     withheld = hidden_items(viewer, item.dataset.team, item=item.pk).exists()
     page = keyset_page(_readable(item, viewer, withheld), order=("pk",), cursor=cursor, size=size)
-    return CommentPage(tuple(_line(row, viewer, withheld) for row in page.rows), page.next_cursor)
+    return CommentPage(tuple(_lines(page.rows, viewer, withheld)), page.next_cursor)
 
 
 def comment_for(team: Team, comment_id: int, viewer: User) -> Comment:
@@ -156,19 +156,23 @@ def comment_for(team: Team, comment_id: int, viewer: User) -> Comment:
 
 def line(comment: Comment, viewer: User) -> CommentLine:
     """One comment as this person, who came through `comment_for`, may see it."""
-    team = comment.item.dataset.team
-    return _line(comment, viewer, hidden_items(viewer, team, item=comment.item_id).exists())
+    withheld = hidden_items(viewer, comment.item.dataset.team, item=comment.item_id).exists()
+    return next(_lines([comment], viewer, withheld))
 
 
 def judgement_for(item: Item, judgement_id: int, viewer: User) -> Judgement:
     """The access check of a verdict on the item that is commented on. Raises Withheld, NotFound."""
     require_visible(viewer, item)
-    given = Q(run__team__deleted_at=None, run__isnull=False) | in_reviews(queue__team__deleted_at=None)
-    rows = Judgement.objects.filter(given, item=item).select_related("criterion")
+    rows = _undeleted_verdicts().filter(item=item).select_related("criterion")
     judgement = rows.filter(pk=judgement_id).first() if 0 < judgement_id < 2**63 else None
     if judgement is None:
         raise NotFound("verdict on this item")
     return judgement
+
+
+def _undeleted_verdicts() -> QuerySet[Judgement]:
+    given = Q(run__team__deleted_at=None, run__isnull=False) | in_reviews(queue__team__deleted_at=None)
+    return Judgement.objects.filter(given)
 
 
 def _readable(item: Item, viewer: User, withheld: bool) -> QuerySet[Comment]:
@@ -180,15 +184,34 @@ def _readable(item: Item, viewer: User, withheld: bool) -> QuerySet[Comment]:
     return rows.select_related("criterion", "judgement__review", "author")
 
 
-def _line(comment: Comment, viewer: User, withheld: bool) -> CommentLine:
-    judgement = None if withheld else comment.judgement
+def _lines(comments: Sequence[Comment], viewer: User, withheld: bool) -> Iterator[CommentLine]:
+    """The comments without criteria and verdicts of what was deleted; a worker is still to remove those."""
+    criteria = Criterion.objects.filter(
+        version__rubric__team__deleted_at=None,
+        pk__in=[one.criterion_id for one in comments if one.criterion_id],
+    )
+    shown_criteria = set(criteria.order_by().values_list("pk", flat=True))
+    about = [one.judgement_id for one in comments if one.judgement_id and not withheld]
+    shown_verdicts = set(_undeleted_verdicts().filter(pk__in=about).values_list("pk", flat=True))
+    for comment in comments:
+        yield _line(
+            comment,
+            comment.criterion if comment.criterion_id in shown_criteria else None,
+            comment.judgement if comment.judgement_id in shown_verdicts else None,
+            viewer,
+        )
+
+
+def _line(
+    comment: Comment, criterion: Criterion | None, judgement: Judgement | None, viewer: User
+) -> CommentLine:
     return CommentLine(
         id=comment.pk,
         item_id=comment.item_id,
         author=str(comment.author) if comment.author else "",
         username=comment.author.username if comment.author else None,
         text=comment.text,
-        criterion=comment.criterion,
+        criterion=criterion,
         judgement_id=judgement.pk if judgement else None,
         verdict=judgement.verdict if judgement else None,
         judge=judgement.judge if judgement else "",

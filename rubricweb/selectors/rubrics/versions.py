@@ -113,6 +113,18 @@ def published_versions(team: Team) -> QuerySet[RubricVersion]:
     )
 
 
+def missing_for_judging(team: Team) -> str:
+    """What must be there before a run or a queue can start and is not: "dataset", then "rubric"; else "".
+
+    A rubric is a published version, or one that an item brings along.
+    """
+    datasets = Dataset.objects.filter(unarchived(), team=team)
+    if not datasets.exists():
+        return "dataset"
+    own = Item.objects.current().filter(dataset__in=datasets, rubric_version__isnull=False)
+    return "" if published_versions(team).exists() or own.exists() else "rubric"
+
+
 # ── The draft ────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -125,7 +125,7 @@ class CriterionCounts:
             return self.by_case.rate
         if self.criterion.kind == "binary":
             return share_figure(self.met, self.settled)
-        return mean_figure(self.found)
+        return mean_figure(self.found, limits=value_ends(self.criterion))
 
     def _share(self, label: str) -> Figure:
         if self.by_case is not None:
@@ -146,6 +146,14 @@ def _worth(criterion: Criterion) -> dict[str, float]:
     if criterion.kind == "binary":
         return {Verdict.MET: 1.0, Verdict.UNMET: 0.0}
     return {label: option.value for label, option in _options(criterion).items() if not option.na}
+
+
+def value_ends(criterion: Criterion) -> tuple[float, float] | None:
+    """The lowest and the highest value of an answer; None of a check of weight 0, which finds any number."""
+    if criterion.kind == "check":
+        return None if criterion.weight == 0 else (0.0, 1.0)
+    worth = _worth(criterion).values()
+    return min(worth), max(worth)
 
 
 def _options(criterion: Criterion) -> dict[str, Option]:
@@ -192,13 +200,15 @@ class _Answers:
     def where(self, rows: Bools) -> "_Answers":
         return _Answers(self.criteria[rows], self.said[rows], self.counts[rows], self.cases[rows])
 
-    def mean_of_cases(self, worth: Floats) -> Figure:
-        """The mean over cases of the mean of each, by what each row is `worth`; NaN for one that abstains."""
+    def mean_of_cases(self, worth: Floats, ends: tuple[float, float] | None) -> Figure:
+        """The mean over cases of the mean of each, by what each row is `worth`: NaN where it abstains, else
+        between the `ends`.
+        """
         counts = np.where(np.isnan(worth), 0, self.counts)
         _, places = np.unique(self.cases, return_inverse=True)
         answers = np.bincount(places, weights=counts)
         sums = np.bincount(places, weights=counts * np.nan_to_num(worth))
-        return mean_figure((sums[answers > 0] / answers[answers > 0]).tolist())
+        return mean_figure((sums[answers > 0] / answers[answers > 0]).tolist(), limits=ends)
 
 
 def criterion_counts(
@@ -248,15 +258,16 @@ def _counted(
 def _by_case(
     criterion: Criterion, labelled: _Answers, measured: _Answers, numbers: _Numbers
 ) -> FiguresByCase:
+    ends = value_ends(criterion)
     if criterion.kind == "check":
-        return FiguresByCase(measured.mean_of_cases(measured.said), {})
+        return FiguresByCase(measured.mean_of_cases(measured.said, ends), {})
     worth = _worth(criterion)
     by_number = np.array([worth.get(label or "", np.nan) for label in numbers])
     answered = labelled.where(labelled.said != numbers[None])
     return FiguresByCase(
-        rate=labelled.mean_of_cases(by_number[labelled.said]),
+        rate=labelled.mean_of_cases(by_number[labelled.said], ends),
         shares={
-            label: answered.mean_of_cases((answered.said == numbers.get(label)).astype(np.float64))
+            label: answered.mean_of_cases((answered.said == numbers.get(label)).astype(float), (0.0, 1.0))
             for label in _options(criterion)
         },
     )

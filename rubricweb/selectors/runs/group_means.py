@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any, cast
 
 import numpy as np
@@ -63,8 +64,9 @@ def group_means(run: Run, items: QuerySet[RunItem]) -> tuple[GroupMean, ...]:
     for name in dict.fromkeys(criterion.group for criterion in criteria):
         members = [criterion for criterion in criteria if criterion.group == name]
         said = [answers[criterion.pk] for criterion in members]
+        weights = [criterion.weight for criterion in members]
         scores = score_columns(
-            [criterion.weight for criterion in members],
+            weights,
             np.array([one.values for one in said]).T,
             np.array([one.failed | ~one.there for one in said]).T,
             worst=[worth[criterion.pk].criterion.worst_value for criterion in members],
@@ -72,7 +74,10 @@ def group_means(run: Run, items: QuerySet[RunItem]) -> tuple[GroupMean, ...]:
             abstention=cast(Abstention, run.abstention),
             on_error=cast(OnError, run.on_error),
         )
-        mean = mean_figure(case_means(scores, cases).tolist())
+        ends = (0.0, 1.0)
+        if not run.normalize:
+            ends = fsum(min(0.0, one) for one in weights), fsum(max(0.0, one) for one in weights)
+        mean = mean_figure(case_means(scores, cases).tolist(), limits=ends)
         found.append(GroupMean(name or None, len(members), mean, "case" if by_case else "item"))
     return tuple(found)
 

@@ -27,6 +27,7 @@ from rubricweb.selectors.runs.group_means import GroupMean, group_means, summari
 from rubricweb.selectors.shared.cases import has_repeated_cases, with_cases
 from rubricweb.selectors.shared.columns import Floats
 from rubricweb.selectors.shared.pages import Page, keyset_page
+from rubricweb.selectors.shared.score_ends import score_ends
 
 RUN_ITEM_ORDERS = {
     "score": ("score", "pk"),
@@ -164,7 +165,7 @@ def result(run: Run, *, viewer: User, failed_items: FailedItems = "exclude") -> 
         of_run = RunItem.objects.filter(run=run)
         shared = not of_run.exclude(rubric_version=run.rubric_version).exists()
     return Result(
-        mean=_mean(means, summary),
+        mean=_mean(run, means, summary),
         coverage=counts["mean_coverage"],
         graded=counts["graded"],
         scored=len(scored),
@@ -181,11 +182,11 @@ def result(run: Run, *, viewer: User, failed_items: FailedItems = "exclude") -> 
     )
 
 
-def _mean(means: Floats, summary: RunSummary | None) -> Figure:
+def _mean(run: Run, means: Floats, summary: RunSummary | None) -> Figure:
     """The mean of these, one of each case, with its interval: of an ended run as it was worked out then."""
     if summary is not None:
         return Figure(summary.score_mean, summary.score_low, summary.score_high, summary.cases)
-    return mean_figure(means.tolist())
+    return mean_figure(means.tolist(), limits=score_ends(run))
 
 
 def _groups(run: Run, rows: QuerySet[RunItem], summary: RunSummary | None) -> tuple[GroupMean, ...]:

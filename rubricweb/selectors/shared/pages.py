@@ -4,7 +4,7 @@ import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Generic, TypeVar
 
@@ -35,18 +35,25 @@ class Page(Generic[Row]):
 
 
 def keyset_page(
-    rows: QuerySet[Row], *, order: Sequence[str], cursor: str | None = None, size: int = 50
+    rows: QuerySet[Row],
+    *,
+    order: Sequence[str],
+    cursor: str | None = None,
+    size: int = 50,
+    among: QuerySet[Row] | None = None,
 ) -> Page[Row]:
     """The page of `rows` after `cursor`, ordered by `order` (not-null fields, the last one a unique number).
 
     `order` comes from code, never from a request. A text to order by stands in no cursor: it is looked up in
-    the row the last page ended with, by one query more. Raises Invalid for a cursor that is not ours.
+    the row the last page ended with, by one query more, and `among` these where that row may be none of
+    `rows` by now. Raises Invalid for a cursor that is not ours.
     """
     if not 1 <= size <= 500:
         raise Invalid(f"A page holds 1 to 500 rows, not {size}.")
     if cursor:
         try:
-            rows = rows.filter(_after(order, _whole(rows, order, _decode(cursor, len(order)))))
+            place = _whole(rows if among is None else among, order, _decode(cursor, len(order)))
+            rows = rows.filter(_after(order, place))
         except (ValueError, TypeError, OverflowError, RecursionError, ValidationError) as error:
             # A made-up cursor holds what the fields it is compared with cannot.
             raise Invalid(NOT_OURS) from error
@@ -114,7 +121,9 @@ def _decode(cursor: str, length: int) -> list[Any]:
     if len(values) != length or values[-1] is None or any(isinstance(value, str) for value in values):
         raise ValueError(cursor)
     return [
-        datetime.fromisoformat(str(value.get("t"))) if isinstance(value, dict) else value for value in values
+        # In UTC, as databases compare it: a made-up time may have none.
+        datetime.fromisoformat(str(value.get("t"))).astimezone(UTC) if isinstance(value, dict) else value
+        for value in values
     ]
 
 

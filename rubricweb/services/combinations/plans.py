@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Max, Q, QuerySet, Window
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.number_format import counted
@@ -35,6 +35,9 @@ from rubricweb.services.datasets.datasets import require_free_name, require_unse
 from rubricweb.services.shared.archiving import NAME_MAX, require_idle
 
 FEWEST, MOST = 2, 20
+
+_LABELLED = ("review__queue__rubric_version", "item", "review__rater")
+"""What the copy of a review is about."""
 
 
 @dataclass(frozen=True)
@@ -153,11 +156,12 @@ def plan(team: Team, asked: CombinationRequest, *, viewer: User | None) -> Combi
     asked = check(team, asked, viewer=viewer)
     matched = Matching(asked.parts, asked.as_attempts, asked.match)
     datasets = [part.dataset for part in asked.parts]
-    said = in_reviews(queue__dataset__in=datasets) & Q(item__retired_in=NOT_RETIRED, verdict__isnull=False)
-    reviews = Review.objects.filter(
-        queue__dataset__in=datasets, state=ReviewState.SUBMITTED, item__retired_in=NOT_RETIRED
+    labels = _last_labels(datasets)
+    # As copies are stored: what a rater said here is one review, what they said in files another.
+    reviews = labels.values(*_LABELLED, "review__imported").distinct()
+    decided = Adjudication.objects.undeleted().filter(
+        item__dataset__in=datasets, item__retired_in=NOT_RETIRED
     )
-    decided = Adjudication.objects.filter(item__dataset__in=datasets, item__retired_in=NOT_RETIRED)
     return CombinationPlan(
         name=asked.name,
         parts=tuple(_part_plan(part, place, matched) for place, part in enumerate(asked.parts)),
@@ -169,12 +173,23 @@ def plan(team: Team, asked: CombinationRequest, *, viewer: User | None) -> Combi
         conflict_count=matched.conflict_count,
         other_words=tuple(matched.other_words),
         reviews=reviews.count(),
-        labels=Judgement.objects.filter(said).count(),
-        revisions=Revision.objects.filter(judgement__in=Judgement.objects.filter(said)).count(),
+        labels=labels.count(),
+        revisions=Revision.objects.filter(judgement__in=labels.values("pk")).count(),
         adjudications=decided.count(),
         imported_runs=Run.objects.filter(dataset__in=datasets, rater__isnull=False).count(),
         stays=tuple(_stays(datasets)),
     )
+
+
+def _labels(datasets: Sequence[Dataset]) -> QuerySet[Judgement]:
+    said = in_reviews(queue__dataset__in=datasets) & Q(item__retired_in=NOT_RETIRED, verdict__isnull=False)
+    return Judgement.objects.filter(said)
+
+
+def _last_labels(datasets: Sequence[Dataset]) -> QuerySet[Judgement]:
+    """Of each rater on each criterion of an item, by each version of a rubric, the label that is copied."""
+    last = Window(Max("pk"), partition_by=[*_LABELLED, "criterion"])
+    return _labels(datasets).annotate(last=last).filter(pk=F("last"))
 
 
 def _part_plan(part: AskedPart, place: int, matched: Matching) -> PartPlan:
@@ -200,9 +215,14 @@ def _stays(datasets: Sequence[Dataset]) -> list[str]:
             "queue that is not closed",
         ),
         (Comment.objects.filter(item__dataset__in=datasets).count(), "comment"),
+        (
+            _labels(datasets).count() - _last_labels(datasets).count(),
+            "earlier label where a rater gave several",
+        ),
     )
     several = {"review that is not submitted": "reviews that are not submitted"}
     several["queue that is not closed"] = "queues that are not closed"
+    several["earlier label where a rater gave several"] = "earlier labels where a rater gave several"
     found = [f"{n:,} {what if n == 1 else several.get(what, what + 's')}" for n, what in counts if n]
     rubrics = {dataset.rubric_version_id for dataset in datasets}
     if len(rubrics) > 1:

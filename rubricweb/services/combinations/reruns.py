@@ -136,7 +136,8 @@ def _planned(
     try:
         system = _system(run, parts)
         draft = _draft(run, system, parts, into)
-        judges = panels.judges_of(draft.run)
+        panels.require_judges(draft.run)
+        judges = panels.frozen_judges(draft.run)
         counts = plan(
             draft.run.dataset,
             run.rubric_version,

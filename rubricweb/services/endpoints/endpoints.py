@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 
 from rubricweb.engine.errors import Fault
-from rubricweb.errors import Conflict, Invalid, NotFound
+from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.offline import lexical
 from rubricweb.models import JudgeEndpoint, JudgeSnapshot, Run, Team, User, unarchived
@@ -121,13 +121,17 @@ def ready(frozen: JudgeSnapshot, endpoint: JudgeEndpoint | None) -> JudgeConfig:
 
     `endpoint` is the row that `endpoint_of` names, None for the built-in judges. What is asked stays as it
     was frozen; how fast, and whether private addresses may be called, is as it is set today. Raises Conflict
-    when the endpoint was removed or moved to another host: a key goes nowhere but where it was entered for.
+    when the endpoint was removed or moved to another host: a key goes nowhere but where it was entered for;
+    and when this process does not know where the offline judge answers.
     """
     judge_id, config = frozen.id, frozen.config
     assert config is not None, "panels and nobody are never called"
     if judge_id == OFFLINE:
         if not settings.OFFLINE_JUDGE_URL:
-            raise NotFound("offline judge: OFFLINE_JUDGE_URL is not set, `rubricweb serve` sets it,")
+            raise Conflict(
+                "The offline judge cannot be asked from here: OFFLINE_JUDGE_URL is not set. "
+                "`rubricweb serve` sets it for the processes that it starts."
+            )
         return replace(config, base_url=settings.OFFLINE_JUDGE_URL, api_key=None)
     if endpoint_of(judge_id) is not None:
         return _with_secrets(config, endpoint)
@@ -226,7 +230,7 @@ def edit_endpoint(
             for name, value in extra_headers.items()
         }
     api_key = api_key and api_key.strip()
-    require_valid(said, headers or {}, api_key or "")
+    require_valid(said, headers or {}, api_key or "", endpoint)
     if "base_url" in said and _origin(said["base_url"]) != _origin(endpoint.base_url):
         _require_new_secrets(endpoint, api_key, extra_headers)
     changed = [name for name, value in said.items() if getattr(endpoint, name) != value]

@@ -11,6 +11,7 @@ from rubricweb.engine.errors import Fault, shortened
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.client.addresses import BlockedAddress, check_url
+from rubricweb.models import JudgeEndpoint
 
 MAX_CONCURRENCY = 1000
 MAX_COUNT = 2**31 - 1
@@ -56,16 +57,23 @@ _RANGES: Mapping[str, tuple[float, float, str]] = {
     "cached_input_usd_per_million": (0, math.nextafter(MAX_USD, 0), _PRICE),
     "output_usd_per_million": (0, math.nextafter(MAX_USD, 0), _PRICE),
 }
+_PRICES = tuple(name for name in _RANGES if _RANGES[name][2] == _PRICE)
 _TEXTS = {"name": (1, 80), "base_url": (1, 500), "model": (1, 200), "fallback_model": (0, 200)}
 
 
-def require_valid(said: Mapping[str, Any], headers: Mapping[str, str], api_key: str = "") -> None:
+def require_valid(
+    said: Mapping[str, Any],
+    headers: Mapping[str, str],
+    api_key: str = "",
+    stored: JudgeEndpoint | None = None,
+) -> None:
     """Refuses what no endpoint can be: Invalid with a fault for every field that is wrong.
 
-    `said` holds any of the columns by name, texts without white space around them. An address that may not be
-    called is the `__cause__` of the refusal.
+    `said` holds any of the columns by name, texts without white space around them; those not named are as
+    `stored`. An address that may not be called is the `__cause__` of the refusal.
     """
-    faults = [*_wrong_texts(said), *_wrong_numbers(said), *_wrong_headers(headers)]
+    numbers = [*_wrong_numbers(said)]
+    faults = [*_wrong_texts(said), *(numbers or _half_price(said, stored)), *_wrong_headers(headers)]
     if not is_sendable(api_key):
         faults.append(Fault("api_key", "characters that no request can carry", SENDABLE))
     blocked = None
@@ -105,6 +113,20 @@ def _wrong_numbers(said: Mapping[str, Any]) -> Iterator[Fault]:
         number = said.get(name)
         if number is not None and not least <= number <= most:  # of what is no number either is false
             yield Fault(name, f"{number:g}" if isinstance(number, float) else shortened(str(number)), allowed)
+
+
+def _half_price(said: Mapping[str, Any], stored: JudgeEndpoint | None) -> Iterator[Fault]:
+    """The price that lacks beside another: an endpoint with one alone would count as one without a price.
+
+    What is stored already may stay so.
+    """
+    before = {name: getattr(stored, name, None) for name in _PRICES}
+    prices = {name: said.get(name, before[name]) for name in _PRICES}
+    if prices == before or set(prices.values()) == {None}:
+        return
+    for name in ("input_usd_per_million", "output_usd_per_million"):
+        if prices[name] is None:
+            yield Fault(name, "nothing", "both prices, of input and of output, or none")
 
 
 def _wrong_headers(headers: Mapping[str, str]) -> Iterator[Fault]:

@@ -6,7 +6,8 @@ from collections import Counter
 from rubricweb.judges import event_loop
 from rubricweb.judges.base import Reply
 from rubricweb.judges.rate_limit.limiters import RateLimitEvent
-from rubricweb.services.runs.events import note
+from rubricweb.models import Run, RunEvent
+from rubricweb.services.runs.events import TURNS, note
 
 # An endpoint in trouble would write hundreds of lines a second.
 WRITE_EVERY_SECONDS = 2.0
@@ -58,6 +59,14 @@ class RunLog:
             note(self._run_id, kind, message, count)
             del self._lines[kind, message]
         self._written_at = time.monotonic()
+
+
+def say_left_to_others(run: Run, worker: str) -> None:
+    """Once until the run is stopped or resumed: workers are called to a run that waits again and again."""
+    told = RunEvent.objects.filter(run=run, kind__in=(*TURNS, "left_to_others")).order_by("-pk").first()
+    if told is None or told.kind != "left_to_others":
+        said = f"{worker} has no OFFLINE_JUDGE_URL: it leaves the run to workers that have it."
+        note(run.pk, "left_to_others", said)
 
 
 class PaceLog:

@@ -31,7 +31,7 @@ from rubricweb.services.grading import reply_cache
 from rubricweb.services.grading.asking.open_items import key_of
 from rubricweb.services.grading.asking.same_questions import SameQuestions
 from rubricweb.services.grading.leases import MOST_ITEMS_AT_ONCE, MOST_ITEMS_BESIDE_OTHERS
-from rubricweb.services.grading.run_log import PaceLog
+from rubricweb.services.grading.run_log import PaceLog, say_left_to_others
 from rubricweb.services.grading.run_watch import RunWatch
 from rubricweb.services.grading.worker_run import WorkerRun
 from rubricweb.services.grading.workers.heartbeats import LeaseHeartbeat
@@ -121,6 +121,8 @@ class GradingSession:
         self._runs: dict[int, WorkerRun] = {}
         # Rows that were claimed in this session and could not be completed, by run.
         self._skipped: dict[int, set[int]] = defaultdict(set)
+        # Runs whose offline judge this process cannot ask.
+        self._left_to_others: set[int] = set()
         # Questions that are being asked, and who else waits for the answer.
         self._same: SameQuestions[WorkerRun] = SameQuestions()
         self._deadline = time.monotonic() + settings.GRADING_SESSION_SECONDS
@@ -196,7 +198,8 @@ class GradingSession:
             self._join(self._with_free_items())
 
     def _with_free_items(self) -> list[tuple[int, int]]:
-        return self._watch.free_items(but=[pk for rows in self._skipped.values() for pk in rows])
+        free = self._watch.free_items(but=[pk for rows in self._skipped.values() for pk in rows])
+        return [(run_id, team_id) for run_id, team_id in free if run_id not in self._left_to_others]
 
     def _join(self, with_free_items: Sequence[tuple[int, int]]) -> None:
         """Joins runs: first the one this worker was woken for, then teams in turn."""
@@ -220,6 +223,10 @@ class GradingSession:
             .first()
         )
         if row is None:
+            return
+        if not panels.can_ask_from_here(row):
+            self._left_to_others.add(run_id)
+            say_left_to_others(row, self._worker)
             return
         try:
             judges = panels.judges_of(row)

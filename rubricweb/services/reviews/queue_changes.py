@@ -186,7 +186,7 @@ def reassign_queue(
         add = [*add, *reviewers(queue.team)]
     staying = [user for user in add if user not in remove]
     if staying:
-        require_able(queue.team, staying)
+        require_able(queue.team, staying, place="add")
     added = raters.add_raters(locked, [rater_for(queue.team, user) for user in dict.fromkeys(staying)], by=by)
     removed = raters.remove_raters(locked, list(queue.team.raters.filter(user__in=list(remove))))
     left = locked.raters.count()

@@ -194,18 +194,18 @@ def name_taken(name: str) -> str:
     return f"The team already has a queue called {name!r}."
 
 
-def require_able(team: Team, people: Sequence[User]) -> None:
-    """Refuses people who may not review in the team, and nobody at all."""
+def require_able(team: Team, people: Sequence[User], *, place: str = "raters") -> None:
+    """Refuses people who may not review in the team, and nobody at all; `place` is where they are named."""
     able = set(
         Membership.objects.filter(
             team=team, user__in=[user.pk for user in people], role__gte=Role.ANNOTATOR
         ).values_list("user_id", flat=True)
     )
-    unable = [str(user) for user in people if user.pk not in able]
+    unable = ", ".join(str(user) for user in people if user.pk not in able)
     if unable:
-        raise refused("raters", f"Only annotators and above can review; {', '.join(unable)} cannot.")
+        raise refused(place, f"Only annotators and above can review; {unable} cannot.", found=unable)
     if not able:
-        raise refused("raters", "Choose at least one person to review.")
+        raise refused(place, "Choose at least one person to review.", found="nobody")
 
 
 def require_enough(raters_per_item: int, *, people: int) -> None:

@@ -25,6 +25,7 @@ EVENT_KINDS: Mapping[str, str] = {
     "form": "Another form of reply is asked for: the endpoint does not take the better one.",
     "cached": "Answers to identical questions were reused.",
     "taken_over": "Items of a worker that is gone, or of one that fell silent, were freed for others.",
+    "left_to_others": "A worker that does not know where the offline judge answers left the run to others.",
     "lost": "Requests were cut off or never answered: nobody knows whether they were paid for.",
     "database": "The database was away; replies were kept until it was back.",
     "lost_verdicts": "The database had lost verdicts that were stored; their items are graded again.",

@@ -104,7 +104,7 @@ def snapshot(team: Team, panel: Panel, grader: PromptedAutograder) -> PanelSnaps
 def judges_of(run: Run) -> dict[str, JudgeConfig]:
     """The judges a run asks, by the name its votes carry, ready to be called; none for checks alone.
 
-    Raises a Refusal when one of them cannot be used: Conflict when it was removed or moved.
+    Raises Conflict when one of them cannot be used: it was removed or moved, or cannot be asked from here.
     """
     if run.panel is None:
         return {} if not run.asked_judges else {run.judge.name: endpoints.loaded(run)}
@@ -119,15 +119,30 @@ def judges_of(run: Run) -> dict[str, JudgeConfig]:
     return judges
 
 
+def frozen_judges(run: Run) -> dict[str, JudgeConfig]:
+    """The judges that the run asks, by the name their votes carry, without their keys."""
+    frozen = (
+        [(one.name, one.judge) for one in run.panel.members] if run.panel else [(run.judge.name, run.judge)]
+    )
+    return {name: judge.config for name, judge in frozen if judge.config is not None}
+
+
 def require_judges(run: Run) -> None:
     """Raises Conflict when a judge of the run can be asked no more, or is archived.
 
-    Where the offline judge answers is known to the processes that `rubricweb serve` starts, not to every
-    other: without its address here nothing is said.
+    Nothing is said of a run that others may ask, though not this process.
     """
     endpoints.require_unarchived(run.team, (judge.id for judge in run.asked_judges))
-    if settings.OFFLINE_JUDGE_URL or not asks_offline(run):
+    if can_ask_from_here(run):
         judges_of(run)
+
+
+def can_ask_from_here(run: Run) -> bool:
+    """False where the run asks the offline judge and this process does not know where that answers.
+
+    Those know it that `rubricweb serve` starts, and whoever has OFFLINE_JUDGE_URL set.
+    """
+    return bool(settings.OFFLINE_JUDGE_URL) or not asks_offline(run)
 
 
 def asks_offline(run: Run) -> bool:

@@ -24,6 +24,7 @@ from rubricweb.selectors.runs import group_means
 from rubricweb.selectors.runs.criterion_counts import criterion_counts, on_judged_items
 from rubricweb.selectors.runs.progress import item_counts
 from rubricweb.selectors.shared.cases import has_repeated_cases, with_cases
+from rubricweb.selectors.shared.score_ends import score_ends
 
 # While the last answers are on their way what was worked out may be out of date at once. Whoever brings the
 # very last one sums up again.
@@ -81,7 +82,7 @@ def figures_of(run: Run) -> SummaryFigures:
     repeats_cases = has_repeated_cases(run, anew=True)
     scores, _, cases = with_cases(scored, "score", by_case=repeats_cases)
     means = case_means(scores, cases)
-    mean = mean_figure(means.tolist())
+    mean = mean_figure(means.tolist(), limits=score_ends(run))
     groups = group_means.group_means(run, rows.filter(FULLY_JUDGED))
     summary = {
         "items": counts.everything,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from rubricweb.engine.agreement import LabelsNeeded
 from rubricweb.engine.agreement.intervals import CONFIDENCE, p_against
 from rubricweb.engine.agreement.scores.scores import ScoreAgreement
 from rubricweb.engine.number_format import counted, interval_text, number, share
@@ -132,8 +133,8 @@ def bias_words(agreement: ScoreAgreement, confidence: float) -> str:
     """Whether the judge's scores differ from people's by more than chance.
 
     Claimed where both the interval of the bias and the paired t test say so: where few items differ from the
-    rest the interval is the wider of the two, at a later look the test asks for more. `confidence` is that of
-    the comparison's claims: at a look at a test half it is higher.
+    rest the interval is the wider of the two. `confidence` is that of the comparison's claims: at a look at a
+    test half it is higher.
     """
     p, tested = p_against(agreement.bias), agreement.bias_t.p
     if p is None:
@@ -164,7 +165,7 @@ def estimate_words(estimate: PeopleEstimate) -> str:
             "counts one over the probability it was drawn with."
         )
     trust = ""
-    if these.lam is not None and not estimate.is_census:
+    if these.lam is not None:
         trust = (
             f"The judge is trusted at {share(these.lam)}: 0% ignores it, 100% takes its mean and corrects it "
             "by the labels."
@@ -175,15 +176,20 @@ def estimate_words(estimate: PeopleEstimate) -> str:
     if estimate.left_out:
         verb = "does" if estimate.left_out == 1 else "do"
         outside = f"{counted(estimate.left_out, 'labelled item')} outside the sample {verb} not count."
-    more = ""
-    if needed and needed.labels:
-        more = (
-            "To tell the mean of such cases from one 0.05 away takes about "
-            f"{counted(needed.labels, 'random label')} in all."
-        )
-    elif needed:
-        more = needed.reason
+    more = _labels_needed(these.n, needed)
     return sentence(basis, these.reason, trust, _unanswered(estimate), outside, more, between=" ")
+
+
+def _labels_needed(labelled: int, needed: LabelsNeeded | None) -> str:
+    if needed is None:
+        return ""
+    if needed.reason:
+        # A few items that are all labelled are a pilot to which nothing can be added.
+        return "" if needed.labels == labelled else needed.reason
+    return (
+        "To tell the mean of such cases from one 0.05 away takes about "
+        f"{counted(needed.labels or 0, 'random label')} in all."
+    )
 
 
 def _unanswered(estimate: PeopleEstimate) -> str:

@@ -26,7 +26,7 @@ class QueueRaters(RefusableForm):
 class QueuePeople(RefusableForm):
     """Who is in a queue. Only what differs from what was shown changes: others may do so meanwhile."""
 
-    places = {"remove": "raters"}
+    places = {"add": "raters", "remove": "raters"}
 
     seen = forms.CharField(required=False, widget=forms.HiddenInput)  # ids of its people, "everyone" if it is
     everyone = forms.BooleanField(

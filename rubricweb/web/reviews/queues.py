@@ -19,6 +19,7 @@ from rubricweb.selectors.reviews import queues as selectors
 from rubricweb.selectors.reviews.calibration import CalibrationStage, my_calibration
 from rubricweb.selectors.reviews.queue_plans import QueuePlan, queue_plan
 from rubricweb.selectors.rubrics.chosen_criteria import version_of
+from rubricweb.selectors.rubrics.versions import missing_for_judging
 from rubricweb.services.reviews import queue_changes as changes
 from rubricweb.services.reviews import queues as services
 from rubricweb.web.http import TeamRequest, now, team_page
@@ -102,7 +103,8 @@ def _preset(request: TeamRequest, selected: Selection | None) -> dict[str, Any]:
 def _new_queue_page(
     request: TeamRequest, form: NewQueue, *, plan: QueuePlan | None = None, status: int = 200
 ) -> HttpResponse:
-    return render(request, "reviews/queues/new_queue.html", {"form": form, "plan": plan}, status=status)
+    shown = {"form": form, "plan": plan, "missing": missing_for_judging(request.team)}
+    return render(request, "reviews/queues/new_queue.html", shown, status=status)
 
 
 def _plan(request: TeamRequest, form: NewQueue) -> QueuePlan:

@@ -113,15 +113,26 @@ class CheckFields:
         name = place.removeprefix("params").removeprefix(".").split(".")[0].split("[")[0]
         return next((each for each in self.fields if each.name == name), self.rest)
 
+    def name_of(self, place: str) -> str:
+        """What a fault below `params` is about, for people: one of the fields, or how they go together."""
+        control = self.control_of(place)
+        return control.label.lower() if self._is_shown(control) else "parameters"
+
     def sentence(self, fault: Fault) -> str:
         """What a fault says; a text that should have been JSON says where it stops being so."""
         control = self.control_of(fault.place)
+        if not self._is_shown(control):
+            return f"Give {fault.allowed}."
         if control.control == "json" and control.value.strip():
             try:
                 parse_json(control.value)
             except InvalidText as error:
                 return f"Not JSON. {error}"
         return f"Found {fault.found}. Allowed: {fault.allowed}."
+
+    def _is_shown(self, control: ParamField) -> bool:
+        """Whether there is something to fill in: of the rest only while it holds anything."""
+        return control is not self.rest or bool(control.value)
 
 
 def _field(name: str, schema: Mapping[str, Any], prefix: str, required: bool) -> ParamField:

@@ -235,8 +235,7 @@ class CriterionForm(forms.Form):
         them), the control's id ("" for the row itself), and its name for people."""
         head = place.split(".")[0].split("[")[0]
         if head == "params" and self.kind_chosen == "check":
-            control = self.params.control_of(place)
-            return None, control.id, control.label.lower()
+            return None, self.params.control_of(place).id, self.params.name_of(place)
         if head == "options" and (option := self._option_at(place)):
             part = "value" if place.endswith(".value") else "label"
             return None, f"id_{option.prefix}-{part}", f"option {self.options.index(option) + 1}, {part}"

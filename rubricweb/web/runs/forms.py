@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from django import forms
 from django.db.models import QuerySet
 from django.http import QueryDict
+from django.urls import reverse
 from django.utils.html import format_html
 
 from rubricweb.engine.autograders import AUTOGRADERS
@@ -17,6 +18,7 @@ from rubricweb.errors import Conflict, Invalid, Refusal
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Dataset, Item, RubricVersion, RunMode, SystemVersion, Team, User
 from rubricweb.selectors.datasets.halves import of_half
+from rubricweb.selectors.rubrics.versions import published_versions
 from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.runs.planning.forecasts import Forecast
 from rubricweb.services.endpoints import endpoints
@@ -286,7 +288,11 @@ class NewRun(VotingFields):
             lacking = f"{plan.unjudged:,} of the {plan.items:,} items {has}"
         else:
             lacking = "No item brings a rubric of its own"
-        self["rubric_version"].help_text = f"{lacking}: choose one."
+        remedy: str = "choose one"
+        if not published_versions(self.team).exists():
+            url = reverse("rubrics", args=[self.team.slug])
+            remedy = format_html('<a href="{}">write and publish one</a>', url)
+        self["rubric_version"].help_text = format_html("{}: {}.", lacking, remedy)
 
     def forecast(self, viewer: User, now: datetime) -> tuple[Forecast | None, str]:
         """What it would cost and take, or why that cannot be said; both empty while it is not filled in."""

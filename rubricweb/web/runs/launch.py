@@ -13,6 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 from rubricweb import access, tasks
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Role, Run
+from rubricweb.selectors.rubrics.versions import missing_for_judging
 from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.runs.planning.samples import sample_ids
 from rubricweb.services.endpoints import endpoints
@@ -140,6 +141,7 @@ def _launch(request: TeamRequest, form: NewRun, again: Run | None = None) -> dic
         form.say_what_lacks_a_rubric(plan)
     return {
         "form": form,
+        "missing": missing_for_judging(request.team),
         "plan": plan,
         "forecast": forecast,
         "refusal": refusal or (form.wrong() if request.method == "POST" else ""),

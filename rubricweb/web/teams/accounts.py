@@ -7,7 +7,6 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.models import EmailAddress
 from allauth.account.utils import perform_login
 from allauth.account.views import EmailView
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_not_required
@@ -56,9 +55,6 @@ class OwnAddress(EmailView):
 
     def _action_primary(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         """Takes no address over that is not proven; proving one makes it the address of the account."""
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return {**super().get_context_data(**kwargs), "sends_mail": settings.SENDS_MAIL}
 
 
 own_address = OwnAddress.as_view()

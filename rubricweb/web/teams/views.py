@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -119,7 +118,6 @@ def _members_page(
     context = {
         "members": selectors.members(request.team),
         "invitations": open_invitations.invitations_of(request.team, now=now()) if is_owner else [],
-        "sends_mail": settings.SENDS_MAIL,
         "form": form or NewMember(),
         "roles": Role.choices,
         **more,

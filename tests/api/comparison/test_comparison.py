@@ -7,6 +7,7 @@ import json
 import pytest
 
 from rubricweb.models import ReviewQueue
+from rubricweb.selectors.reviews.queue_sources import Source
 from tests import factories
 from tests.api.client import ApiClient, text_of
 from tests.api.conftest import World
@@ -14,7 +15,7 @@ from tests.api.reviews.test_reviews import answer
 from tests.factories import ITEMS, Cast
 from tests.judging import InProcessJudge, grade
 from tests.worlds.remembered import remembered
-from tests.worlds.sampled import label, three_worst
+from tests.worlds.sampled import graded, label, numbered, opened, three_worst
 
 
 @pytest.fixture
@@ -207,3 +208,22 @@ def test_labels_on_another_version_are_said_to_be_so(as_member, people: Cast) ->
     assert found["unavailable"]["code"] == "labels_on_another_version"
     assert "graded by Other v1, whose criteria nobody labelled." in found["unavailable"]["why"]
     assert found["unavailable"]["sample"]["rubric_version_id"] == other.pk
+
+
+def test_people_were_asked_about_every_item_also_where_one_has_no_answer(
+    people: Cast, bob: ApiClient
+) -> None:
+    run = graded(people, numbered(20), lambda requirement, text: "MET")
+    queue = opened(people, run, Source("all"))
+    label(queue, people.ann, 1, lambda item, name: "CANNOT_ASSESS")
+    label(queue, people.ann, 18, lambda item, name: "MET")
+    assert not bob.get(f"/runs/{run.pk}/comparison", queue=queue.pk)["mean_score"]["is_census"]
+    label(queue, people.ann, 1, lambda item, name: "MET")
+    score = bob.get(f"/runs/{run.pk}/comparison", queue=queue.pk)["mean_score"]
+    assert (score["is_census"], score["these"]["n"], score["these"]["missing"]) == (True, 19, 1)
+    # Of fewer than 20 labels: they are what to label first, not what tells the mean.
+    assert score["needed"] == {
+        "labels": 20,
+        "cases": None,
+        "reason": "Label 20 random items first: fewer tell too little of the spread.",
+    }

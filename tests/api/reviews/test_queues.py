@@ -182,6 +182,8 @@ def test_a_queue_is_extended_reassigned_renamed_closed_and_reopened(
     assert [one["name"] for one in changed["raters"]] == ["Ann"]
     [fault] = ed.refused(422, "POST", f"{path}/people", {"add": ["charlie"]})["faults"]
     assert fault["place"] == "add[0]"
+    [fault] = ed.refused(422, "POST", f"{path}/people", {"add": ["bob"]})["faults"]  # a viewer
+    assert (fault["place"], fault["found"]) == ("add", "Bob")
     assert ed.send("PATCH", path, {"name": "Renamed"})["name"] == "Renamed"
     assert ed.send("POST", f"{path}/close")["state"] == "closed"
     ed.refused(409, "POST", f"{path}/extend", {"raters_per_item": 1})

@@ -184,6 +184,13 @@ def test_evidence_and_times_go_in_and_come_out(ann: ApiClient, world) -> None:
     assert ann.send("PATCH", f"/reviews/{review['id']}", {"seconds": 40})["seconds"] == 40
 
 
+def test_a_reason_that_is_too_long_is_named(ann: ApiClient, world) -> None:
+    review = ann.send("POST", f"/queues/{world.queue.pk}/next")
+    path = f"/reviews/{review['id']}/criteria/{review['criteria'][0]['criterion']['id']}"
+    [fault] = ann.refused(422, "PUT", path, {"verdict": "MET", "reason": "r" * 10_001})["faults"]
+    assert (fault["place"], fault["found"]) == ("reason", "10001 characters")
+
+
 def test_a_reason_the_queue_asks_for_is_named_when_missing(ann: ApiClient, world) -> None:
     world.queue.rationale = "always"
     world.queue.save()

@@ -12,6 +12,7 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.management.arguments import discussion, team
 from rubricweb.models import Adjudication, Cause, Criterion, Item, JournalEntry, ReviewQueue, Role, User
 from rubricweb.selectors.adjudication import inbox
+from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.commands.shapes import misfits
@@ -96,6 +97,46 @@ def test_what_people_differ_on_is_listed_shown_without_names_and_decided(place: 
     assert rae("adjudication", "list", "--cause", "judge_wrong", "--json").out == ""
     assert "Nothing is decided" in rae("adjudication", "withdraw", *place.unit).out
     assert not Adjudication.objects.exists()
+
+
+def test_the_list_is_narrowed_to_criteria_by_name_or_number(place: Place, at_terminal) -> None:
+    rae = at_terminal(place.people.rae)
+    for named in ("concise", "CONCISE", f"id:{place.concise.pk}"):
+        listed = rae("adjudication", "list", "--criterion", named, "--json")
+        assert (listed.code, json.loads(listed.out)["criterion"]["name"]) == (0, "concise")
+    assert rae("adjudication", "list", "--criterion", "capital", "--json").out == ""
+    both = rae("adjudication", "list", "--criterion", "capital", "--criterion", "concise", "--json")
+    assert len(both.out.splitlines()) == 1
+
+
+def test_what_waits_in_a_queue_is_piped_into_a_second_look(
+    people: Cast, at_terminal, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = factories.version(people.team, people.ed)
+    ed = at_terminal(people.ed)
+    for name, items in (("Doubtful", 25), ("Elsewhere", 3)):
+        answers = [{"id": f"{n}", "submission": f"Answer {n} of {name}."} for n in range(items)]
+        factories.dataset(people.team, people.ed, items=answers, name=name)
+        rows = [f"{n},concise,{said}" for n in range(items) for said in ("ann,MET", "ben,UNMET")]
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join(["item_id,criterion,rater,verdict", *rows]))
+        assert ed("import-labels", path, "--dataset", name, "--rubric", f"id:{version.pk}").code == 0
+    doubtful = people.team.datasets.get(name="Doubtful")
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=doubtful,
+        rubric_version=version,
+        raters=[people.ann],
+        source=Source("items", item_ids=(doubtful.items.get(key="0").pk,)),
+        name="Second look",
+    )
+    listed = ed("adjudication", "list", "--queue", "Doubtful", "--limit", "10000", "--json").out
+    ids = {f"id:{json.loads(line)['item_id']}\n" for line in listed.splitlines()}
+    monkeypatch.setattr("sys.stdin", io.StringIO("".join(ids)))
+    extended = ed("queues", "extend", "Second look", "--items-from", "-")
+    assert (extended.code, queue.queue_items.count()) == (0, 25)
+    assert "24 items added" in extended.out
 
 
 def test_somebody_elses_decision_is_replaced_by_who_has_seen_it(place: Place, at_terminal) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rubricweb.engine.formats.bundle.bundle import read_bundle
 from tests.installation import Installation
 
 RUBRIC = {
@@ -112,6 +113,22 @@ def test_export_holds_judge_and_people_in_one_list(compared: Installation) -> No
     assert ended.returncode == 0, ended.stderr
     rows = [json.loads(line) for line in ended.stdout.splitlines()]
     assert len(rows) == len(LABELS) + 8
+
+
+def test_export_of_a_run_takes_all_labels_of_the_dataset_where_no_queue_is_named(
+    compared: Installation, tmp_path: Path
+) -> None:
+    path = tmp_path / "everything.zip"
+    asked = ("export", "--dataset", "answers", "--what", "verdicts", "--run", "1")
+    ended = compared.run(*asked, "--format", "bundle", "-o", path)
+    assert ended.returncode == 0, ended.stderr
+    bundle = read_bundle(path.read_bytes())
+    people = [row for row in bundle.judgements if row.rater_kind == "human"]
+    # The judge answered both criteria of all four items.
+    assert (len(people), len(bundle.judgements)) == (len(LABELS), len(LABELS) + 8)
+    assert bundle.agreement is not None
+    listed = csv.DictReader(compared.run(*asked).stdout.splitlines())
+    assert {row["rater"] for row in listed if row["rater_kind"] == "human"} == {"ann", "noor"}
 
 
 def test_labels_of_a_machine_are_no_peoples_labels(compared: Installation, tmp_path: Path) -> None:

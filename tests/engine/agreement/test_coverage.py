@@ -19,6 +19,11 @@ CHOSEN = [
     ("judge in the seat of 3 people", "p 0.5, wrong 0.1, n 30"),
     ("3 people", "p 0.05, wrong 0.0, n 30"),
     ("paired difference of MET", "twins, p 0.5, n 20"),
+    ("all labelled, by the same 3", "alike items, p 0.5, n 300"),
+    ("all labelled, by the same 5", "various items, p 0.95, n 30"),
+    ("all labelled, by 2 others each", "alike items, p 0.95, n 30"),
+    ("all labelled, by 2 of 5 each", "various items, p 0.5, n 100"),
+    ("raw scores", "30 points in 0.02, n 30"),
 ]
 
 
@@ -28,6 +33,11 @@ def test_an_interval_holds_the_truth_as_often_as_is_promised(which):
     for found in covered(WORLDS[which], 200, seed=3):
         if found.judged:
             assert found.coverage >= found.least - 0.04, found
+
+
+def test_of_two_people_who_rated_everything_no_interval_is_shown():
+    [found] = covered(WORLDS["all labelled, by the same 2", "alike items, p 0.5, n 30"], 20, seed=3)
+    assert found.shown == 0
 
 
 def test_what_breaks_the_promise_is_named():

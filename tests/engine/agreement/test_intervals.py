@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from rubricweb.engine.agreement import Ratings, effect_bias, human_ceiling, mcnemar, wilson
+from rubricweb.engine.agreement import (
+    Ratings,
+    compare_labels,
+    effect_bias,
+    human_ceiling,
+    mcnemar,
+    wilson,
+)
 from rubricweb.engine.agreement.intervals import (
     Figure,
     mean_interval,
@@ -136,6 +143,29 @@ def test_p_is_the_confidence_at_which_an_interval_ends_there():
     assert p_against(figure, 0.6) == pytest.approx(0.05)  # above it is the other side that tells
     assert p_against(figure, 0.5) == 1
     assert p_against(Figure(0.5, None, None, 1)) is None
+
+
+def test_an_interval_is_stretched_as_it_was_made():
+    """t of 11 degrees is 2.2010 at 95 % and 3.1058 at 99 %; on a normal scale p of that end would be 0.0057,
+    of z 2.7657.
+    """
+    values, items = np.linspace(-0.4, 0.6, 12), np.arange(12)
+    found, surer = (mean_interval(values, items, limits=None, confidence=level) for level in (0.95, 0.99))
+    stretched = widened(found, 0.99)
+    assert (stretched.low, stretched.high) == pytest.approx((surer.low, surer.high))
+    assert p_against(found, surer.low) == pytest.approx(0.01)
+    # With the two residuals of paired yes and no: t of 12 degrees.
+    found, surer = (
+        mean_interval(values, items, limits=None, bonett_price=True, confidence=level)
+        for level in (0.95, 0.99)
+    )
+    assert widened(found, 0.99).low == pytest.approx(surer.low)
+    # A bootstrap of twelve items: its percentiles are widened as t is. Shares stay on a normal scale.
+    one, other = ["MET", "UNMET"] * 6, ["MET", "UNMET"] * 3 + ["UNMET", "MET", "MET", "UNMET", "MET", "MET"]
+    pair = compare_labels(one, other, range(12))
+    for figure, by in ((pair.kappa, 3.1058 / 2.2010), (pair.accuracy, 2.5758 / 1.95996)):
+        low = figure.value + by * (figure.low - figure.value)
+        assert widened(figure, 0.99).low == pytest.approx(low, abs=1e-4)
 
 
 def test_differences_of_shares_stay_within_what_is_possible():

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from hypothesis import strategies as st
 
 from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement, BundledNote
-from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
+from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord, LabelRow
 from rubricweb.engine.formats.label_provenance import LabelProvenance, UsedDecision
 from rubricweb.engine.ground_truth import RULES
 from rubricweb.engine.rubric import Criterion, Rubric
@@ -93,13 +93,16 @@ CASE_TAGS = st.sets(st.from_regex(r"[a-zäß0-9=\[\-][a-z0-9 ]{0,8}[a-z0-9]", fu
 )
 
 
+def reasons_of(row: LabelRow) -> st.SearchStrategy[LabelRow]:
+    return st.tuples(*[st.none() if label is None else st.none() | TEXTS for label in row])
+
+
 @st.composite
 def item_records(draw: st.DrawFn, id: str) -> ItemRecord:
     rubric = draw(st.sampled_from([None, RUBRIC, OTHER]))
     rows = label_rows(rubric or RUBRIC)
     truth = draw(st.none() | rows)
     raters = draw(st.dictionaries(NAMES, rows, max_size=2))
-    reasons = st.tuples(*[st.none() | TEXTS] * len((rubric or RUBRIC).criteria))
     metadata = st.dictionaries(FILLED, PLAIN.filter(lambda value: value is not None), max_size=2)
     return ItemRecord(
         id,
@@ -111,9 +114,9 @@ def item_records(draw: st.DrawFn, id: str) -> ItemRecord:
         draw(FILLED | st.just("")),
         draw(metadata),
         truth,
-        draw(st.none() | reasons) if truth is not None else None,
+        draw(st.none() | reasons_of(truth)) if truth is not None else None,
         raters,
-        {rater: draw(reasons) for rater in raters if draw(st.booleans())},
+        {rater: draw(reasons_of(row)) for rater, row in raters.items() if draw(st.booleans())},
         draw(st.none() | st.tuples(*[st.none() | PROVENANCES] * len(truth))) if truth is not None else None,
         tuple(rater for rater in raters if draw(st.booleans())),
         case_tags=draw(CASE_TAGS),

@@ -5,6 +5,7 @@ import pytest
 from rubricweb.engine.errors import InvalidFile
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.formats.labels.exact import read_labels
+from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.verdict import Verdict
 
@@ -29,10 +30,20 @@ def test_the_reason_is_optional_and_further_columns_are_ignored():
     assert read_labels(data.encode(), filename="x.csv") == (LabelRecord(2, "i", "c", "ann", Verdict.UNMET),)
 
 
-def test_what_spreadsheets_made_safe_is_restored():
-    data = HEADER + "'-a,c,'@rae,MET,'=1+1\n"
+@pytest.mark.parametrize("mark", [",", ";"])
+@pytest.mark.parametrize("reason", ["=1+1", "'-5' is wrong", "-5 is wrong", "'fine'"])
+def test_what_our_export_made_safe_is_restored(reason, mark):
+    row = VerdictRow("-a", "c", "@rae", Verdict.MET, reason, kind="binary", rater_kind="human")
+    data = "".join(verdicts_csv([row])).replace(",", mark)
     (label,) = read_labels(data.encode(), filename="x.csv")
-    assert (label.item_id, label.rater, label.reason) == ("-a", "@rae", "=1+1")
+    assert (label.item_id, label.rater, label.reason) == ("-a", "@rae", reason)
+
+
+def test_a_reason_that_begins_with_a_quotation_mark_keeps_it():
+    data = HEADER + "'-a,c,'@rae,MET,'-5' is wrong\n"
+    (label,) = read_labels(data.encode(), filename="x.csv")
+    # Names are those of items, criteria and raters here, as a spreadsheet may have made them safe.
+    assert (label.item_id, label.rater, label.reason) == ("-a", "@rae", "'-5' is wrong")
 
 
 def test_all_faults_are_told_with_their_lines():

@@ -5,7 +5,9 @@ import io
 
 import pytest
 
+from rubricweb.engine.formats.label_files import LabelChoices
 from rubricweb.engine.formats.labels.exact import read_labels
+from rubricweb.engine.formats.labels.reading import read_label_table
 from rubricweb.engine.formats.result_files import DatasetHead, GroundTruthItem, VerdictRow
 from rubricweb.engine.formats.wide_files import ground_truth_wide, verdicts_wide
 from rubricweb.engine.rubric import Criterion, Rubric
@@ -84,6 +86,39 @@ def test_headers_without_semicolons_have_no_quotes():
 def test_a_criterion_named_like_another_column_keeps_a_column_of_its_own():
     [header] = lines_of(verdicts_wide([], HEAD))
     assert header[4:] == ["polite", "rater (criterion)"]
+
+
+def test_final_verdicts_stand_last_and_are_read_again_as_such():
+    rows = [
+        VerdictRow("a", "polite", "ann", Verdict.MET, final_verdict=Verdict.UNMET),
+        VerdictRow("a", "rater", "ann", Verdict.MET, final_verdict=Verdict.UNMET),
+        VerdictRow("a", "polite", "ben", Verdict.MET),
+        VerdictRow("b", "polite", "ann", Verdict.MET, final_verdict=Verdict.MET),
+    ]
+    text = "".join(verdicts_wide(rows, DatasetHead(rubric=RUBRIC, changed=("polite", "rater"))))
+    header = text.split("\r\n")[0]
+    assert header.endswith(",run,polite,rater (criterion),polite (final),rater (final)")
+    read = read_label_table(text.encode(), filename="back.csv", rubric=RUBRIC)
+    assert read.fields["polite (final)"] == "polite (final)"
+    said = [(one.item_id, one.rater, one.criterion, one.verdict, one.final_verdict) for one in read.labels]
+    assert said == [
+        ("a", "ann", "polite", "MET", "UNMET"),
+        ("a", "ann", "rater", "MET", "UNMET"),
+        ("a", "ben", "polite", "MET", None),
+        ("b", "ann", "polite", "MET", "MET"),
+    ]
+    # A person may say the same of a column of another name.
+    renamed = text.replace("polite (final)", "after the talk").encode()
+    choices = LabelChoices(columns={"polite (final)": "after the talk"})
+    again = read_label_table(renamed, filename="back.csv", rubric=RUBRIC, choices=choices)
+    assert again.labels == read.labels
+
+
+def test_a_criterion_named_like_a_column_of_final_verdicts_keeps_its_own():
+    rubric = Rubric([Criterion(requirement="x", name=name) for name in ("polite", "polite (final)")])
+    head = DatasetHead(rubric=rubric, changed=("polite",))
+    [header] = lines_of(verdicts_wide([], head))
+    assert header[4:] == ["polite", "polite (final) (criterion)", "polite (final)"]
 
 
 def test_ground_truth_has_one_line_per_item():

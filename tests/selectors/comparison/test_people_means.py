@@ -169,11 +169,25 @@ def test_a_tie_of_two_raters_counts_one_half_and_is_not_dropped(people: Cast) ->
     these = found.scores.estimate.these
     assert these is not None
     assert these.value == pytest.approx(0.75)
-    # Own scores of an item are 1 and ½: s² = 1/8 over 2 raters, √(4 · 1/16) / 4 = 1/8; ± 1.96/8.
-    assert (these.low, these.high) == (
-        pytest.approx(0.75 - 0.245, abs=1e-4),
-        pytest.approx(0.75 + 0.245, abs=1e-4),
-    )
+    # Everything is labelled, and ann and rae rated all of it: two people tell nothing of how others differ.
+    assert (these.low, these.high) == (None, None)
+    assert these.reason.endswith("it takes three people or more who rated about as many items each.")
+
+
+def test_three_who_rated_everything_tell_how_far_others_would_differ(people: Cast) -> None:
+    """ann says MET of both criteria, rae of kind alone, ed of none but on 00, where he agrees with rae."""
+    run = graded(people, numbered(4), lambda requirement, text: "MET")
+    raters = [people.ann, people.rae, people.ed]
+    queue = opened(people, run, Source(), raters=raters, raters_per_item=3)
+    label(queue, people.ann, 4, lambda item, name: "MET")
+    label(queue, people.rae, 4, lambda item, name: "MET" if name == "kind" else "UNMET")
+    label(queue, people.ed, 4, lambda item, name: "MET" if (name, item.key) == ("kind", "00") else "UNMET")
+    these = estimate(people, run, queue).these
+    assert these is not None
+    # Their means are 1, ½ and 1/8: 13/24 on average, s² = 0.19271; t of 2 degrees 4.3027 · √(s²/3) = 1.0905.
+    assert these.value == pytest.approx(13 / 24)
+    assert these.rater_error == pytest.approx(0.25345, abs=1e-5)
+    assert (these.low, these.high, these.reason) == (0, 1, "")
 
 
 def test_skips_and_abstentions_are_no_random_loss_and_bounds_are_given(people: Cast) -> None:

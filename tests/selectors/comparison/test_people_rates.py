@@ -73,6 +73,23 @@ def test_a_choice_counts_the_mean_value_of_an_items_raters(people: Cast) -> None
     assert (tone.value, tone.n) == (0.625, 2)
 
 
+def test_a_rate_lies_between_the_worst_option_and_the_best(people: Cast) -> None:
+    """Options worth ½ and 1: three of three are the best, Wilson's 3 / (3 + 3.8415) = 0.4385 of the way."""
+    options = [{"label": "Mild", "value": 0.5}, {"label": "Warm", "value": 1.0}]
+    criteria = [{"name": "tone", "weight": 1.0, "requirement": "Is it?", "options": options}]
+    run = factories.run(
+        people.team,
+        people.ed,
+        dataset=factories.dataset(people.team, people.ed, items=numbered(3)),
+        rubric_version=factories.version(people.team, people.ed, criteria=criteria),
+    )
+    grade(run, LabelJudge(lambda name, requirement, response: "Warm"))
+    label(opened(people, run, Source()), people.ann, 3, lambda item, name: "Warm")
+    tone = rates(people)["tone"]
+    for found in (tone.people, tone.judge):
+        assert (found.low, found.high) == (pytest.approx(0.5 + 0.5 * 0.4385, abs=1e-4), 1.0)
+
+
 @pytest.mark.parametrize("done", [3, 5, 8])
 def test_labels_of_a_stratified_draw_weigh_by_it(people: Cast, done: int) -> None:
     """Strata of 12 and 4 items, 4 drawn of each. Only the 4 are brief to people: 4/16 = 0.25 by Hájek,

@@ -2,9 +2,16 @@
 
 from typing import Any
 
+import pytest
+
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Criterion, Judgement, Run, RunState
-from rubricweb.selectors.runs.criterion_counts import criterion_counts, on_judged_items, summarised_counts
+from rubricweb.selectors.runs.criterion_counts import (
+    CriterionCounts,
+    criterion_counts,
+    on_judged_items,
+    summarised_counts,
+)
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
@@ -61,3 +68,33 @@ def test_criteria_that_were_not_asked_for_are_left_out(people: Cast) -> None:
     run, criteria = graded(people)
     [one] = criterion_counts(criteria[1:2], Judgement.objects.filter(run=run))
     assert (one.criterion, one.labels) == (criteria[1], {"MET": 3})
+
+
+def counted(labels: dict[str, int], *values: float, **fields: Any) -> CriterionCounts:
+    return CriterionCounts(Criterion(**{"weight": 1.0, **fields}), labels, 0, values)
+
+
+def test_a_rate_reaches_as_far_as_the_options_do() -> None:
+    """Options worth 0.1 and 0.9: thirty times the best is Wilson's 30 / (30 + 3.8415) = 0.8865 of the way."""
+    options = [
+        {"label": "poor", "value": 0.1},
+        {"label": "best", "value": 0.9},
+        {"label": "none", "na": True},
+    ]
+    found = counted({"best": 30, "none": 2}, kind="choice", options=options).rate
+    assert (found.value, found.high, found.n) == (pytest.approx(0.9), 0.9, 30)
+    assert found.low == pytest.approx(0.1 + 0.8 * 0.8865, abs=1e-4)
+    # What can have one value alone has it.
+    same = counted(
+        {"a": 3}, kind="choice", options=[{"label": "a", "value": 0.5}, {"label": "b", "value": 0.5}]
+    )
+    assert (same.rate.value, same.rate.low, same.rate.high) == (0.5, 0.5, 0.5)
+
+
+def test_what_a_check_of_no_weight_finds_has_no_ends() -> None:
+    """Forty words thirty times: two residuals of 40 are added, 40·2.0452·√(2/31/30) = 3.79 each way."""
+    words = counted({}, *[40.0] * 30, kind="check", weight=0.0).rate
+    assert (words.low, words.high) == (pytest.approx(40 - 3.79, abs=0.01), pytest.approx(40 + 3.79, abs=0.01))
+    # With a weight it is a share of what is asked, from 0 to 1.
+    share = counted({}, *[1.0] * 30, kind="check").rate
+    assert (share.low, share.high) == (pytest.approx(30 / 33.8415, abs=1e-4), 1.0)

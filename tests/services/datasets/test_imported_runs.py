@@ -465,6 +465,37 @@ def test_a_file_that_grew_by_somebody_who_turns_out_to_be_a_machine_is_one_run(
         unsaid(tasks, *grown, filename="again.csv")
 
 
+def test_what_somebody_said_last_counts_once_they_turn_out_to_be_a_machine(
+    people: Cast, tasks: Dataset
+) -> None:
+    data = (
+        b"item_id,criterion,rater,verdict,reason,final_verdict,final_reason\n"
+        b"0,polite,gpt,MET,,UNMET,on reflection\n"
+        b"1,polite,gpt,MET,at once,MET,still\n"
+        b"2,polite,gpt,MET,clear,,\n"
+    )
+    unsaid(tasks, data=data, filename="final.csv")
+    gpt = Rater.objects.get(name="gpt")
+    said = ("item__key", "verdict", "reason")
+    final = ("revision__choice", "revision__verdict", "revision__reason")
+    before = sorted(Judgement.objects.filter(review__rater=gpt).values_list(*said, *final))
+    raters.change_kind(gpt, "machine", by=people.ed)
+    run = Run.objects.get(rater=gpt)
+    assert sorted(run.judgements.values_list(*said)) == [
+        ("0", "UNMET", "on reflection"),
+        ("1", "MET", "still"),
+        ("2", "MET", "clear"),
+    ]
+    assert sorted(run.run_items.values_list("item__key", "score")) == [("0", 0.0), ("1", 1.0), ("2", 1.0)]
+    # As a machine's from the start the file says the same.
+    machine = LabelChoices(rater_kinds={"gpt": "machine"})
+    with pytest.raises(Conflict, match="imported before"):
+        unsaid(tasks, data=data, filename="again.csv", choices=machine)
+    raters.change_kind(gpt, "human", by=people.ed)
+    assert sorted(Judgement.objects.filter(review__rater=gpt).values_list(*said, *final)) == before
+    assert before[0] == ("0", "MET", "", "change", "UNMET", "on reflection")
+
+
 def unsaid(dataset: Dataset, *lines: str, **options: Any) -> label_files.ImportedLabels:
     """A file that says of nobody what they are."""
     data = "\n".join(["item_id,criterion,rater,verdict", *lines]).encode()

@@ -33,6 +33,9 @@ OPTIONS: dict[str, Any] = {
 }
 
 
+INPUT, CACHED, OUTPUT = (f"{kind}_usd_per_million" for kind in ("input", "cached_input", "output"))
+
+
 @pytest.fixture
 def endpoint(people: Cast) -> JudgeEndpoint:
     return endpoints.add_endpoint(
@@ -308,6 +311,37 @@ def test_what_cannot_be_is_refused_with_its_place(
         endpoints.edit_endpoint(endpoint, by=people.alice, **{place: value})
     assert places(refusal) == [place]
     assert JudgeEndpoint.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "lacking"),
+    [({INPUT: 1.0}, [OUTPUT]), ({OUTPUT: 1.0}, [INPUT]), ({CACHED: 1.0}, [INPUT, OUTPUT])],
+)
+def test_half_a_price_is_refused_for_it_would_count_as_none(
+    people: Cast, endpoint: JudgeEndpoint, given: dict[str, float], lacking: list[str]
+) -> None:
+    said = {"name": "B", "base_url": "https://judge.example/v1", "model": "m"}
+    with pytest.raises(Invalid, match="both prices, of input and of output, or none") as refusal:
+        endpoints.add_endpoint(people.team, by=people.alice, **said, **given)
+    assert places(refusal) == lacking
+    without: dict[str, Any] = dict.fromkeys(lacking) | given
+    with pytest.raises(Invalid) as refusal:
+        endpoints.edit_endpoint(endpoint, by=people.alice, **without)
+    assert places(refusal) == lacking
+
+
+def test_an_endpoint_that_has_half_a_price_already_can_be_changed_and_its_price_completed(
+    people: Cast, endpoint: JudgeEndpoint
+) -> None:
+    JudgeEndpoint.objects.filter(pk=endpoint.pk).update(output_usd_per_million=None)
+    as_shown: dict[str, Any] = OPTIONS | {OUTPUT: None, "top_p": 0.5}
+    assert endpoints.edit_endpoint(endpoint, by=people.alice, **as_shown).top_p == 0.5
+    with pytest.raises(Invalid) as refusal:
+        endpoints.edit_endpoint(endpoint, by=people.alice, input_usd_per_million=3.0)
+    assert places(refusal) == [OUTPUT]
+    assert endpoints.edit_endpoint(endpoint, by=people.alice, output_usd_per_million=9.0).pk == endpoint.pk
+    none = dict.fromkeys((INPUT, CACHED, OUTPUT))
+    assert endpoints.edit_endpoint(endpoint, by=people.alice, **none).input_usd_per_million is None
 
 
 def test_all_faults_come_at_once_and_no_header_is_quoted(people: Cast) -> None:

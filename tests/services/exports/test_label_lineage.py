@@ -245,7 +245,7 @@ def test_verdicts_say_what_counts_for_the_newest_version_and_what_does_not(world
         seen=capital.pk,
     )
     rows = world.rows("verdicts")
-    assert list(rows[0])[-9:-6] == ["rubric_version", "counts_by", "origin"]
+    assert list(rows[0])[-11:-8] == ["rubric_version", "counts_by", "origin"]
     found = {
         (row["item_id"], row["criterion"], row["rater"]): (
             row["verdict"],
@@ -254,9 +254,9 @@ def test_verdicts_say_what_counts_for_the_newest_version_and_what_does_not(world
         )
         for row in rows
     }
-    # As it was given, whatever it counts as.
-    assert found["bad", "tone", "ben"] == ("plain", "1", f"carry {world.carried('tone').pk}")
-    assert found["bad", "capital", "ben"] == ("MET", "1", "not counted")
+    # As it counts: what was said of "plain" is "fair" there.
+    assert found["bad", "tone", "ben"] == ("fair", "1", f"carry {world.carried('tone').pk}")
+    assert found["bad", "capital (v1)", "ben"] == ("MET", "1", "not counted")
     assert found["bad", "concise", "ben"] == ("MET", "1", "same words")
     assert found["good", "capital", "cat"] == ("MET", "3", "same words")
 

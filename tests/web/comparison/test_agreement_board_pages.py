@@ -72,7 +72,7 @@ class TestFigures:
         page = board(sign_in(people.rae), people, labelled)
         assert "Krippendorff α 0.39" in page
         assert "Mean κ of pairs 0.40" in page
-        assert "Human ceiling 0.67" in page
+        assert "Human ceiling, accuracy 0.67" in page
         assert "Raw agreement 0.67" in page
         assert "12 reviews by 3 raters" in page
         assert "too few to tell" in page  # four units

@@ -134,7 +134,7 @@ def test_without_a_second_label_the_human_ceiling_is_undefined_not_zero(
 ) -> None:
     run, _ = graded
     depth = text(part(page(sign_in(people.bob), url(people, "compare")), run, "depth"))
-    assert "Human ceiling κ of one person against the others undefined" in depth
+    assert "Human ceiling, κ one person against the others undefined" in depth
 
 
 def test_a_check_has_its_mean_and_nobody_to_agree_with(people: Cast, sign_in, graded) -> None:

@@ -106,3 +106,57 @@ def test_cards_of_people_s_mean_give_the_bounds_of_the_population_they_name(peop
             "4 items that people were asked about have no answer: with all of them at the bottom or the top "
             f"the interval of cases like these would be {interval_text(found.worst, found.best)}."
         ) in text(bob.get(address))
+
+
+def test_below_twenty_labels_a_pilot_is_asked_for_and_not_said_to_be_enough(people: Cast, sign_in) -> None:
+    run = graded(people, numbered(40), lambda requirement, text: "MET")
+    sample = opened(people, run, Source("sample", size=30, seed=4))
+    label(sample, people.ann, 19, lambda item, name: "UNMET" if name == "kind" else "MET")
+    bob, first = sign_in(people.bob), "Label 20 random items first: fewer tell too little of the spread."
+    page = text(bob.get(compare(people, run)))
+    assert first in page
+    assert "random labels in all" not in page
+    label(sample, people.ann, 1, lambda item, name: "MET")
+    assert first not in text(bob.get(compare(people, run)))
+
+
+def test_no_further_labels_are_asked_for_where_all_of_a_few_items_have_one(people: Cast, sign_in) -> None:
+    run = graded(people, numbered(6), lambda requirement, text: "MET")
+    label(opened(people, run, Source("all")), people.ann, 6, lambda item, name: "MET")
+    page = text(sign_in(people.bob).get(compare(people, run)))
+    assert "People were asked about every item." in page
+    assert "random items first" not in page
+
+
+def test_items_nobody_drew_are_not_called_drawn_where_one_has_no_answer(people: Cast, sign_in) -> None:
+    run = graded(people, numbered(20), lambda requirement, text: "MET")
+    queue = opened(people, run, Source("all"))
+    label(queue, people.ann, 1, lambda item, name: "CANNOT_ASSESS")
+    label(queue, people.ann, 19, lambda item, name: "UNMET" if name == "kind" else "MET")
+    bob = sign_in(people.bob)
+    page = text(bob.get(compare(people, run)))
+    assert "People were asked about every item." in page
+    assert "1 item that people were asked about has no answer." in page
+    card = text(bob.get(reverse("run", args=[people.team.slug, run.pk])))
+    assert "From 19 labelled of the 20 items of capital answers, all of which people were asked about" in card
+    assert "drawn at random" not in page + card
+
+
+def test_with_everything_labelled_it_is_open_who_was_asked(people: Cast, sign_in) -> None:
+    run = graded(people, numbered(4), lambda requirement, text: "MET")
+    queue = opened(people, run, Source(), raters=[people.ann, people.rae, people.ed], raters_per_item=3)
+    bob = sign_in(people.bob)
+    for rater, met in ((people.ann, ("kind", "brief")), (people.rae, ("kind",))):
+        label(queue, rater, 4, lambda item, name, met=met: "MET" if name in met else "UNMET")
+    row = "People, of these items open is who was asked"
+    two = text(bob.get(compare(people, run)))
+    assert f"{row} 0.75 " in two  # and no interval
+    assert (
+        "What other raters would say cannot be told: it takes three people or more who rated about as many "
+        "items each."
+    ) in two
+    label(queue, people.ed, 4, lambda item, name: "UNMET")
+    # Means of 1, ½ and 0: ½ ± 4.3027·√(¼/3), cut at the ends of the scale.
+    three = text(bob.get(compare(people, run)))
+    assert f"{row} 0.50 [0.00, 1.00]" in three
+    assert "What other raters would say" not in three

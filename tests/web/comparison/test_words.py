@@ -16,7 +16,7 @@ def said(
 def test_a_bias_whose_interval_holds_0_could_be_chance() -> None:
     # Six of thirty items 0.3 lower, the others equal: fewer than ten differ, so one residual at each end is
     # added: (0.432 + 2) / 31 = 0.0785, half 2.0452 · √(0.0785 / 30) = 0.1046 about −0.06. It holds 0:
-    # z = 1.95996 · 0.06 / 0.1046 = 1.124, p = 0.261. A paired t test alone would say p = 0.012.
+    # t = 2.0452 · 0.06 / 0.1046 = 1.173 of 29 degrees, p = 0.250. A paired t test alone would say p = 0.012.
     few = "The bias could be chance: too few items differ from the rest to tell."
     assert said([0.2] * 6 + [0.5] * 24, [0.5] * 30) == few
     # Six of six 0.3 higher, but for 0.01: t is 165, and the interval knows that these are six.
@@ -38,13 +38,13 @@ def test_a_bias_over_cases_of_unequal_size_is_not_laid_to_few_items() -> None:
 
 def test_a_bias_that_neither_claims_could_be_chance_with_its_p() -> None:
     # Half of twelve 0.3 lower, half 0.2 higher: mean −0.05, (0.75 + 2) / 13 = 0.2115, half 2.201 ·
-    # √(0.2115 / 12) = 0.2922, z = 1.95996 · 0.05 / 0.2922 = 0.335.
-    assert said([0.2, 0.7] * 6, [0.5] * 12) == "The bias could be chance: p = 0.737."
+    # √(0.2115 / 12) = 0.2922, t = 2.201 · 0.05 / 0.2922 = 0.377 of 11 degrees.
+    assert said([0.2, 0.7] * 6, [0.5] * 12) == "The bias could be chance: p = 0.714."
 
 
-def test_a_later_look_asks_the_test_as_well_as_the_interval() -> None:
-    # Differences 0.1 ± 0.12 spread evenly over twelve items: t = 4.4 of 11 degrees, p = 0.001. The interval,
-    # stretched as if it were normal, would say p < 0.0001; the tenth look takes less than 0.05 / 110.
+def test_a_later_look_asks_more_of_a_few_items() -> None:
+    # Differences 0.1 ± 0.12 spread evenly over twelve items: t = 4.4 of 11 degrees, p = 0.001, by the test
+    # and by the interval (on a normal scale p < 0.0001). The tenth look takes less than 0.05 / 110.
     judged = (0.6 + 0.12 * np.linspace(-1, 1, 12)).tolist()
     level = 0.05 / (10 * 11)
     assert said(judged, [0.5] * 12, confidence=1 - level) == (
@@ -55,16 +55,15 @@ def test_a_later_look_asks_the_test_as_well_as_the_interval() -> None:
 
 def test_a_bias_whose_interval_leaves_out_0_is_unlikely_to_be_chance() -> None:
     # Fifteen of thirty items 0.3 lower: mean −0.15, s² = 30 · 0.0225 / 29 = 0.02328, half
-    # 2.0452 · √(0.02328 / 30) = 0.0570, z = 1.95996 · 0.15 / 0.0570 = 5.16.
+    # 2.0452 · √(0.02328 / 30) = 0.0570, t = 2.0452 · 0.15 / 0.0570 = 5.38.
     assert said([0.2, 0.5] * 15, [0.5] * 30) == "The bias is unlikely to be chance: p < 0.001."
-    # All 0.3 lower: 2 / 31 = 0.0645, half 2.0452 · √(0.0645 / 30) = 0.0948, z = 6.2; t has no value here.
+    # All 0.3 lower: 2 / 31 = 0.0645, half 2.0452 · √(0.0645 / 30) = 0.0948, t = 6.5; the test has no t.
     assert said([0.2] * 30, [0.5] * 30) == "The bias is unlikely to be chance: p < 0.001."
 
 
 def test_at_a_look_the_claim_holds_at_the_confidence_of_the_look() -> None:
     # Eleven of thirty items 0.3 lower, three higher: mean −0.08, s² = (14 · 0.09 − 30 · 0.0064) / 29 =
-    # 0.03683, half 0.0717, z = 2.188, p = 0.029; t = 0.08 / √(0.03683 / 30) = 2.283, p = 0.030: below 0.05,
-    # not below the 0.025 of a first look.
+    # 0.03683, t = 0.08 / √(0.03683 / 30) = 2.283, p = 0.030: below 0.05, not below the 0.025 of a first look.
     judged, people = [0.2] * 11 + [0.8] * 3 + [0.5] * 16, [0.5] * 30
     assert said(judged, people) == "The bias is unlikely to be chance: p = 0.030."
     assert said(judged, people, confidence=0.975) == (

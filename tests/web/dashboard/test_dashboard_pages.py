@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from rubricweb.models import Run
+from rubricweb.models import Run, User
 from rubricweb.services.reviews import reviews
+from rubricweb.services.runs import control
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, LabelJudge, grade
@@ -92,8 +95,45 @@ def test_a_blind_rater_sees_no_rates_of_people(people: Cast, sign_in, graded: Ru
         raters=[people.ann],
     )
     answer = sign_in(people.ann).get(reverse("dashboard", args=[people.team.slug]))
-    assert {row.people.value for row in answer.context["board"].pass_rates} == {None}
+    assert answer.context["board"].pass_rates == ()
     assert answer.context["board"].waiting == 3
+    page = " ".join(re.sub(r"<[^>]*>", " ", answer.content.decode()).split())
+    assert "Pass rate by criterion Hidden until you have reviewed the items of First run ." in page
+    assert "undefined" not in page.partition("Pass rate by criterion")[2]
+
+
+def test_the_tile_counts_the_runs_whose_submissions_it_counts(people: Cast, sign_in, graded: Run) -> None:
+    failed = factories.run(
+        people.team, people.ed, dataset=graded.dataset, rubric_version=graded.rubric_version, name="Failed"
+    )
+    control.cancel_run(failed, by=people.ed, now=timezone.now())
+    items = [{"submission": f"Paris, {number}."} for number in range(3)]
+    other = factories.dataset(people.team, people.ed, name="Other answers", items=items)
+    blind = factories.run(people.team, people.ed, dataset=other, rubric_version=graded.rubric_version)
+    grade(blind, InProcessJudge(lambda requirement, response: "MET"))
+    tile = re.compile(r"Submissions graded (\d+) in (\d+ runs?)")
+
+    def said(user: User) -> tuple[str, ...]:
+        page = sign_in(user).get(reverse("dashboard", args=[people.team.slug])).content.decode()
+        found = tile.search(" ".join(re.sub(r"<[^>]*>", " ", page).split()))
+        assert found is not None
+        return found.groups()
+
+    # Both graded runs have three items; the one that was cancelled has no scores.
+    assert said(people.ann) == ("6", "2 runs")
+    factories.queue(
+        people.team, people.ed, dataset=other, rubric_version=graded.rubric_version, raters=[people.ann]
+    )
+    assert said(people.ann) == ("3", "1 run")
+    assert said(people.bob) == ("6", "2 runs")
+
+
+def test_a_team_whose_runs_have_no_scores_is_not_told_that_it_has_none(people: Cast, sign_in) -> None:
+    version = factories.version(people.team, people.ed)
+    dataset = factories.dataset(people.team, people.ed)
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+    control.cancel_run(run, by=people.ed, now=timezone.now())
+    assert "No runs yet" not in board(people, sign_in).content.decode()
 
 
 def download(people: Cast, sign_in, user, **query):

@@ -120,6 +120,16 @@ def test_what_cannot_be_is_refused_at_its_field(people: Cast, sign_in, field: st
     assert SECRET_HEADER not in answer.content.decode()
 
 
+def test_half_a_price_is_refused_at_the_field_of_the_other_half(people: Cast, sign_in) -> None:
+    answer = sign_in(people.alice).post(
+        url("settings_judge_new", people), SENT | {"output_usd_per_million": ""}
+    )
+    assert (answer.status_code, dict(answer.context["form"].errors)) == (
+        422,
+        {"output_usd_per_million": ["Found nothing; allowed: both prices, of input and of output, or none."]},
+    )
+
+
 def test_a_taken_name_is_refused_at_its_field(people: Cast, sign_in) -> None:
     added(people)
     answer = sign_in(people.alice).post(url("settings_judge_new", people), ENDPOINT)

@@ -94,7 +94,7 @@ def of(version: RubricVersion, *names: str) -> list[int]:
 
 
 def test_the_criteria_of_the_chosen_rubric_are_offered_by_group_and_all_chosen(
-    people: Cast, sign_in, version: RubricVersion
+    people: Cast, sign_in, dataset: Dataset, version: RubricVersion
 ) -> None:
     ed = sign_in(people.ed)
     assert 'name="criteria"' not in text(ed.get(url("queue_new", people)))

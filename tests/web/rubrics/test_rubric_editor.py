@@ -1,6 +1,7 @@
 """The editor's choices, checks, rules, lint and trials, at the HTTP interface."""
 
 import json
+import re
 
 import pytest
 from django.urls import reverse
@@ -460,6 +461,21 @@ class TestVersions:
         ed.post(url("rubric_publish"), {"note": "", "revision": "1"})
         content, _ = checked_draft(EVERYTHING)
         assert rubric.versions.get().to_engine().to_dict(ids=False) == content.to_dict()
+
+    def test_what_is_wrong_with_all_parameters_of_a_check_is_said_where_its_link_leads(self, ed, rubric, url):
+        posted = as_posted(ed.get(url("rubric_edit")).context["form"], publish="1")
+        posted |= {"criteria-2-check": "length_between"}
+        posted |= {"criteria-2-params-min": "", "criteria-2-params-max": ""}
+        page = ed.post(url("rubric_edit"), posted).content.decode()
+        problems = page[page.index('id="problems"') :].partition("</div>")[0]
+        [(place, about)] = re.findall(r'<a href="#([^"]*)">([^<]*)</a>', problems)
+        assert (place, about) == ("id_criteria-2-params_rest", "Criterion 3, parameters")
+        assert "Give min, max or both." in problems
+        there = page[page.index(f'id="{place}"') :].partition("</div>")[0]
+        assert "<li>Give min, max or both.</li>" in there
+        posted |= {"criteria-2-params-min": "9", "criteria-2-params-max": "3"}
+        page = ed.post(url("rubric_edit"), posted).content.decode()
+        assert "Give a min (9) that is not above max (3)." in page
 
     def test_a_criterion_renamed_and_reworded_in_the_editor_stays_the_same_one(self, ed, people, rubric, url):
         first = rubrics.publish(rubric, by=people.ed)

@@ -86,6 +86,29 @@ def test_a_change_in_the_form_asks_for_the_plan_alone(people: Cast, ed: Client, 
     assert "was never asked here" in shown
 
 
+@pytest.mark.parametrize("page", ["run_new", "queue_new"])
+def test_a_new_team_is_led_to_the_dataset_and_then_to_the_rubric_it_lacks(
+    people: Cast, ed: Client, page: str
+) -> None:
+    address = reverse(page, args=[people.team.slug])
+
+    def told() -> tuple[str, ...]:
+        found = re.search(r'empty__title">([^<]*)<.*?empty__actions.*?href="([^"]*)"', text(), re.DOTALL)
+        return found.groups() if found else ()
+
+    def text() -> str:
+        return ed.get(address).content.decode().partition("<main")[2]
+
+    assert told() == ("No dataset yet", reverse("dataset_import", args=[people.team.slug]))
+    factories.dataset(people.team, people.ed)
+    assert told() == ("No rubric yet", reverse("rubrics", args=[people.team.slug]))
+    assert 'class="form"' not in text()
+    # An item that brings its rubric along can be graded and reviewed by that.
+    own = {"submission": "4", "rubric": [{"weight": 1.0, "requirement": "Says 4."}]}
+    factories.dataset(people.team, people.ed, name="own", items=[own])
+    assert told() == ()
+
+
 def test_a_rubric_is_asked_for_beside_its_field_and_missed_only_when_one_starts_without(
     people: Cast, ed: Client, sent: dict[str, Any]
 ) -> None:
@@ -112,6 +135,10 @@ def test_a_rubric_is_asked_for_beside_its_field_and_missed_only_when_one_starts_
 def test_of_items_some_of_which_bring_a_rubric_it_is_said_how_many_do_not(people: Cast, ed: Client) -> None:
     own = {"id": "own", "submission": "4", "rubric": [{"weight": 1.0, "requirement": "Says 4."}]}
     mixed = factories.dataset(people.team, people.ed, items=[own, {"id": "bare", "submission": "Paris."}])
+    page = ed.get(at(people), {"dataset": mixed.pk}).content.decode()
+    rubrics = reverse("rubrics", args=[people.team.slug])
+    assert f'1 of the 2 items has no rubric of its own: <a href="{rubrics}">write and publish' in page
+    factories.version(people.team, people.ed)
     page = ed.get(at(people), {"dataset": mixed.pk}).content.decode()
     assert "1 of the 2 items has no rubric of its own: choose one." in page
 
@@ -140,6 +167,7 @@ def test_an_unpriced_judge_is_named_and_started_only_with_a_tick(
 
 def test_the_box_without_a_cap_is_offered_only_where_it_matters(people: Cast, ed: Client) -> None:
     factories.dataset(people.team, people.ed)
+    factories.version(people.team, people.ed)
     assert 'name="no_cap"' not in ed.get(at(people)).content.decode()
     endpoint(people, "tiny")
     assert 'name="no_cap"' in ed.get(at(people)).content.decode()

@@ -76,6 +76,7 @@ def test_an_editor_archives_a_system_and_its_versions_leave_every_chooser(people
         for system in ("assistant", "helper", "rival")
     ]
     dataset = factories.dataset(people.team, people.ed, items=rows, name="three systems")
+    factories.version(people.team, people.ed)
     ed, slug = sign_in(people.ed), people.team.slug
     system = System.objects.get(name="rival")
     manage, about = reverse("manage", args=[slug, "system", system.pk]), {"dataset": dataset.pk}

@@ -102,6 +102,31 @@ def test_the_page_of_the_address_says_what_is_proven(people: Cast, sign_in) -> N
     assert "sends no mail" in page
 
 
+def test_no_mail_is_said_to_be_sent_where_none_goes_out(people: Cast, sign_in, settings) -> None:
+    client, page = sign_in(people.charlie), reverse("account_email")
+    new = {"action_add": "", "email": "new@charlie.example"}
+    said = client.post(page, new, follow=True).content.decode()
+    assert "The link that proves new@charlie.example is in the log of this server." in said
+    assert "email sent" not in said
+    assert "Mail the link" not in said
+    settings.SENDS_MAIL = True
+    said = client.post(page, new | {"email": "newer@charlie.example"}, follow=True).content.decode()
+    assert "The link that proves newer@charlie.example was mailed there." in said
+    assert "Mail the link again" in said
+
+
+def test_who_has_proven_no_address_sets_up_a_second_factor_and_may_change_the_address(
+    people: Cast, sign_in
+) -> None:
+    client = sign_in(people.charlie)
+    client.post(reverse("account_email"), {"action_add": "", "email": "new@charlie.example"})
+    shown = client.get(reverse("mfa_activate_totp"), follow=True).content.decode()
+    assert "until you have verified your email" not in shown
+    TOTP.activate(people.charlie, generate_totp_secret())
+    client.post(reverse("account_email"), {"action_add": "", "email": "newer@charlie.example"})
+    assert EmailAddress.objects.filter(email="newer@charlie.example", verified=False).exists()
+
+
 def test_an_invitation_waits_for_who_has_proven_the_address(people: Cast, sign_in) -> None:
     EmailAddress.objects.create(user=people.charlie, email=CEO, verified=True, primary=True)
     link = invited(people.team, CEO.upper(), people.alice).link

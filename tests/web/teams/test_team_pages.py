@@ -195,3 +195,12 @@ def test_the_journal_costs_the_same_queries_however_long(
 
 def test_a_link_without_its_token_says_so(db: None) -> None:
     assert "incomplete" in Client().get(reverse("one_time_link")).content.decode()
+
+
+def test_the_banner_leads_owners_alone_to_the_page_of_judges(people: Cast, sign_in) -> None:
+    judges = reverse("settings_judges", args=[people.team.slug])
+    for user in people.members.values():
+        page = sign_in(user).get(reverse("dashboard", args=[people.team.slug])).content.decode()
+        banner = page[page.index('class="banner') :].partition("</div>")[0]
+        assert (f'href="{judges}"' in banner) is (user == people.alice)
+        assert ("An owner can add a real judge." in banner) is (user != people.alice)

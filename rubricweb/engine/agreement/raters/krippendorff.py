@@ -89,7 +89,8 @@ def alpha_ordinal(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> 
         return Figure(None, None, None, n)
     if drawn == 0:
         return Figure(value, None, None, n)
-    return bracketed(value, percentile_interval(_ordinal(resampled_observed, resampled), len(per_label)), n)
+    items = len(per_label)
+    return bracketed(value, percentile_interval(_ordinal(resampled_observed, resampled), items), n, items)
 
 
 def alpha_interval(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> Figure:

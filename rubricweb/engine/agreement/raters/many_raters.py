@@ -56,8 +56,9 @@ def fleiss_kappa(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> F
 
     Fleiss (1971): κ = (P̄ − P̄_e) / (1 − P̄_e). P̄ is `raw_agreement`, P̄_e = Σ_k π_k² and π_k the share of
     label k in a unit, averaged over units. With the same number of labels on every unit this is Fleiss' own
-    formula; with gaps it is Gwet's (2014) extension, where a unit with one label still counts for π. `n`
-    counts units with at least two labels. None without such a unit or when only one label was ever used.
+    formula; with gaps it is Gwet's (2014) extension, where a unit with one label still counts for π, so that
+    κ may fall below −1. `n` counts units with at least two labels. None without such a unit or when only one
+    label was ever used; no interval unless two clusters hold such a unit.
 
     Worked: units A A, A B, B B → P̄ = 2/3, π = (1/2, 1/2), κ = (2/3 − 1/2) / (1/2) = 0.3333.
     """
@@ -92,7 +93,8 @@ def gwet_ac2(
 
     Gwet (2014): p_a = mean over units of Σ_k r_k (r*_k − 1) / (r (r − 1))
     with r_k of r labels and r*_k = Σ_l w_kl r_l; p_e = Σ_kl w_kl / (q (q − 1)) · Σ π_k (1 − π_k); w from
-    `agreement_weights`. With identity weights it is AC1. `n`, gaps and None are as there.
+    `agreement_weights`. With identity weights it is AC1. `n`, gaps and None are as there; with gaps AC2 may
+    fall below −1, AC1 does not.
 
     Worked: three options, units low low and low mid, quadratic weights: p_a = (1 + 0.75) / 2 = 0.875,
     π = (0.75, 0.25, 0), p_e = 6 / 6 · 0.375 = 0.375, AC2 = 0.5 / 0.625 = 0.8.
@@ -115,15 +117,17 @@ def _figure(
     ratings: Ratings, statistic: Statistic, weights: Floats | None, *, resamples: int, seed: int
 ) -> Figure:
     counts = ratings.label_counts().astype(np.float64)
-    rated = counts.sum(axis=1) > 0
+    rated, pairable = counts.sum(axis=1) > 0, counts.sum(axis=1) >= 2
+    # A unit with one label tells of chance alone: agreement on a single cluster has nothing to be resampled.
+    drawn = resamples if len(np.unique(ratings.clusters[pairable])) > 1 else 0
     return cluster_figure(
         _terms(counts[rated], weights),
         ratings.clusters[rated],
         statistic,
         unseen=_terms(label_pairs(counts.shape[1]), weights),
         agreement=_pair_shares(counts[rated], weights)[0],
-        n=int((counts.sum(axis=1) >= 2).sum()),
-        resamples=resamples,
+        n=int(pairable.sum()),
+        resamples=drawn,
         seed=seed,
     )
 

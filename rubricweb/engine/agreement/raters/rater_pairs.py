@@ -114,7 +114,7 @@ def mean_pair_kappa(
         return Figure(mean, None, None, n)
     with np.errstate(divide="ignore", invalid="ignore"):
         bounds = percentile_interval(np.where(weights == 0, np.nan, totals / weights), len(items))
-    return bracketed(mean, bounds, n)
+    return bracketed(mean, bounds, n, len(items))
 
 
 def _pair_cells(ratings: Ratings, *, resamples: int, seed: int) -> Iterator[tuple[Pair, Floats, Floats]]:

@@ -227,6 +227,5 @@ def _unit_figure(
         unseen = times[:, len(kept) :].sum(axis=1).astype(np.int64)
         corners = corner.multinomial(unseen, [1 / _CORNERS] * _CORNERS) * round(n / len(kept))
         drawn.append(statistic(np.append(times[:, places], corners.astype(np.float64), axis=1)))
-    return bracketed(
-        value, percentile_interval(np.concatenate(drawn) if drawn else np.empty(0), len(kept)), n
-    )
+    bounds = percentile_interval(np.concatenate(drawn) if drawn else np.empty(0), len(kept))
+    return bracketed(value, bounds, n, len(kept))

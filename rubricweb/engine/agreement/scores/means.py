@@ -6,21 +6,70 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, Floats, mean_interval, within
 
+Limits = tuple[float, float] | None
+"""The least and the most a value can be; None where that is not known."""
+
+_SAME = 1e-9  # of the length of a scale: less is rounding
+
 
 def mean_figure(
-    values: Sequence[float], *, limits: tuple[float, float] = (0.0, 1.0), confidence: float = CONFIDENCE
+    values: Sequence[float], *, limits: Limits = (0.0, 1.0), confidence: float = CONFIDENCE
 ) -> Figure:
-    """Mean of one score per item with Student's t interval, cut at `limits` (widened to what was seen).
+    """Mean of one score per item with Student's t interval, on the scale from one of `limits` to the other.
 
-    See `mean_interval`: scores that hardly vary get no interval of no width, and zeros and ones alone get
-    Wilson's. None when there are no values; no interval for a single one unless it is 0 or 1.
-    Worked: 0.2, 0.4, 0.6, 0.8 → 0.5 with the interval (0, 1).
+    See `mean_between`. None when there are no values; no interval for a single one unless it is an end.
+    Worked: 0.2, 0.4, 0.6, 0.8 → 0.5 with the interval (0, 1); 20 thirty times, limits 0 … 30: two residuals
+    of 30 are added, s² = 2·900/31, half 2.0452·√(58.06/30) = 2.845, so (17.155, 22.845).
     """
     column = np.asarray(values, dtype=np.float64)
-    return mean_interval(column, np.arange(len(column)), limits=limits, confidence=confidence)
+    return mean_between(column, np.arange(len(column)), limits, confidence)
+
+
+def mean_between(
+    values: Floats, clusters: NDArray[np.int64], limits: Limits, confidence: float = CONFIDENCE
+) -> Figure:
+    """`mean_interval` in units of the scale whose ends are `limits`, cut there.
+
+    Values that hardly vary get no interval of no width, and values at the ends alone Wilson's. A value that
+    can only be one is that one. Without limits, and where values beyond them show that the scale is another,
+    nothing is cut, and what was not seen may be as far off as the largest value is from 0.
+    """
+    if not len(values):
+        return Figure(None, None, None, 0)
+    low, high = limits or (0.0, 0.0)
+    slack = _SAME * (high - low)
+    if limits is None or values.min() < low - slack or values.max() > high + slack:
+        low, high = 0.0, float(np.abs(values).max()) or 1.0
+        found = mean_interval(values / high, clusters, limits=None, confidence=confidence)
+    elif low == high:
+        return Figure(low, low, high, len(values))
+    else:
+        unit = to_the_ends((values - low) / (high - low))
+        found = mean_interval(unit, clusters, limits=(0.0, 1.0), confidence=confidence)
+    # The mean itself is that of the values as they are, without the rounding of there and back.
+    return replace(on_scale(found, low, high), value=float(values.mean()))
+
+
+def to_the_ends(values: Floats) -> Floats:
+    """Values that miss 0 or 1 by no more than rounding are there."""
+    for end in (0.0, 1.0):
+        values = np.where(np.abs(values - end) < _SAME, end, values)
+    return values
+
+
+def at(place: float | None, low: float, high: float) -> float | None:
+    """The value at a place of a scale, which begins at 0 and ends at 1: 0.5 of −2 … 4 is 1."""
+    return None if place is None else low * (1 - place) + high * place
+
+
+def on_scale(figure: Figure, low: float, high: float) -> Figure:
+    """A figure of places on a scale as one of its values."""
+    value, below, above = (at(one, low, high) for one in (figure.value, figure.low, figure.high))
+    return replace(figure, value=value, low=below, high=above)
 
 
 def mean_columns(
@@ -54,7 +103,4 @@ def _mean_between(column: Floats, limits: tuple[float, float], confidence: float
     if most == 0:
         return Figure(0.0, 0.0, 0.0, len(column))
     found = mean_interval(column / most, np.arange(len(column)), limits=None, confidence=confidence)
-    value, below, above = (
-        None if end is None else end * most for end in (found.value, found.low, found.high)
-    )
-    return within(replace(found, value=value, low=below, high=above), low, high)
+    return within(on_scale(found, 0.0, most), low, high)

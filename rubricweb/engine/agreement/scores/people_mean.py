@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rubricweb.engine.agreement.distributions import t_quantile
 from rubricweb.engine.agreement.intervals import CONFIDENCE, Floats, wilson
+from rubricweb.engine.agreement.scores.means import at, to_the_ends
+from rubricweb.engine.agreement.scores.other_raters import Given, other_raters
 from rubricweb.engine.number_format import counted
 
 Population = Literal["these items", "cases like these"]
@@ -32,7 +34,7 @@ ONE_CASE = "All items answer one case: that does not tell how cases differ."
 MOST_MISSING = 0.10
 """The share of drawn items without a label above which the two extremes are given."""
 
-_SAME = 1e-9  # of the scale's length: less is rounding
+_SAME = 1e-9  # of the scale, which is from 0 to 1: less is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +48,10 @@ class PeopleMean:
     `residual_variance` and `case_variance` are s²ᵣ and s²ᵧ, what `labels_needed` starts from; None without
     enough labels. `design_effect` is by how much more labels it takes where cases have unequal numbers of
     answers, N·Σshare²/(Σshare)². `rater_error` is the standard error of the mean that comes from which people
-    were asked, None where an item has one rater or nothing is known. `missing` counts items that were drawn
-    and have no label; above 10 % of the draw `worst` and `best` are the ends the interval would have if each
-    were at that end of the scale. `reason` says why there is no value, or no interval.
+    were asked; None where that cannot be told (see `other_raters`) or not everything is labelled. `missing`
+    counts items that were drawn and have no label; above 10 % of the draw `worst` and `best` are the ends the
+    interval would have if each were at that end of the scale. `reason` says why there is no value, or no
+    interval.
     """
 
     value: float | None
@@ -79,17 +82,16 @@ class Labelling:
     once all its items are. Items that enter one by one and are answers to the same cases are told by
     `answered`, the case of each: every case weighs the same, its answers share the weight, and since they may
     be all alike the spread of cases shrinks with the cases and not with the items. `drawn` says which items
-    were drawn, labelled or not; without it the labelled ones. `scale` is (lowest, highest) possible value, by
-    default 0 … 1 widened to what was seen. `rater_variance` (over R − 1) and `raters` are of each item's
-    labels, NaN and 0 where there are none.
+    were drawn, labelled or not; without it the labelled ones. `scale` is (lowest, highest) possible value,
+    widened to what was seen. `by_rater` is what each rater gave an item as a whole, by rater,
+    empty where nobody did: where everything is labelled it tells how far other raters would differ.
     """
 
     cases: ArrayLike | None = None
     answered: ArrayLike | None = None
     drawn: ArrayLike | None = None
-    scale: tuple[float, float] | None = None
-    rater_variance: ArrayLike | None = None
-    raters: ArrayLike | None = None
+    scale: tuple[float, float] = (0.0, 1.0)
+    by_rater: Given | None = None
 
 
 NOTHING_KNOWN = Labelling()
@@ -132,7 +134,7 @@ def estimate_people_mean(
     than ten labels off the commonest residual, one residual at each end of the scale is added. V = (1 −
     n/N)·s²ᵣ/n, for cases like these + s²ᵧ/C of C cases. What the labels or the scale exclude is cut: an end,
     and of these items the mean. Everything labelled: the plain mean; of these items only the choice of raters
-    is uncertain, √(Σs²ᵢ/Rᵢ)/N. Raises ValueError for unequal lengths, infinite values, π outside 0 … 1.
+    is uncertain, see `other_raters`. Raises ValueError for unequal lengths, infinite values, π outside 0 … 1.
 
     Worked: N 12, f = 1 1 1 0 | 1 0 1 0 0 0 1 0, y = 1 1 0 0 on the first four, π 1/3: p̂₁ = 2/3 and p̂₀ = 0,
     W = 1/2 each, θ = 1/3.
@@ -144,13 +146,27 @@ def estimate_people_mean(
         binary = data.is_binary
     found = _estimate(data, population, binary, confidence)
     missing = int((data.drawn & np.isnan(data.y)).sum())
-    if not missing or missing <= MOST_MISSING * int(data.drawn.sum()):
-        return replace(found, missing=missing)
-    ends = [
-        _estimate(data.with_missing_at(end), population, binary, confidence) for end in (data.low, data.high)
-    ]
-    worst, best = _end(ends[0], ends[0].low), _end(ends[1], ends[1].high)
-    return replace(found, missing=missing, worst=worst, best=best)
+    if missing > MOST_MISSING * int(data.drawn.sum()):
+        ends = [_estimate(data.with_missing_at(end), population, binary, confidence) for end in (0.0, 1.0)]
+        worst, best = _end(ends[0], ends[0].low), _end(ends[1], ends[1].high)
+        found = replace(found, worst=worst, best=best)
+    return _on_scale(replace(found, missing=missing), *data.scale)
+
+
+def _on_scale(found: PeopleMean, low: float, high: float) -> PeopleMean:
+    """What was found from 0 to 1, from `low` to `high`."""
+    length = high - low
+    return replace(
+        found,
+        value=at(found.value, low, high),
+        low=at(found.low, low, high),
+        high=at(found.high, low, high),
+        worst=at(found.worst, low, high),
+        best=at(found.best, low, high),
+        residual_variance=at(found.residual_variance, 0.0, length**2),
+        case_variance=at(found.case_variance, 0.0, length**2),
+        rater_error=at(found.rater_error, 0.0, length),
+    )
 
 
 def _end(filled: PeopleMean, end: float | None) -> float | None:
@@ -203,8 +219,11 @@ def labels_needed(
 
 @dataclass(frozen=True)
 class _Data:
-    """One place per item that enters: the judge `f`, people `y`, the probability `pi`, the `share` of the
-    population it stands for (1 on average), and the ends of the scale.
+    """One place per item that enters: the judge `f`, people `y`, the probability `pi` and the `share` of the
+    population it stands for (1 on average). `f` and `y` are from 0 to 1, the ends of the `scale`.
+
+    `given` and `counts` have one place per item as it was handed over: what its raters gave it, on the scale
+    itself, and what it counts in the mean.
     """
 
     f: Floats
@@ -212,24 +231,22 @@ class _Data:
     pi: Floats
     share: Floats
     drawn: Bools
-    low: float
-    high: float
-    spread: Floats
-    raters: Floats
+    scale: tuple[float, float]
+    given: Given
+    counts: Floats
     cases: int
 
     @classmethod
     def read(cls, judged: ArrayLike, people: ArrayLike, inclusion: ArrayLike, known: Labelling) -> _Data:
         f, y, pi = (np.asarray(one, dtype=np.float64) for one in (judged, people, inclusion))
-        count, no_variance = len(f), known.rater_variance is None
-        spread = np.full(count, np.nan) if no_variance else np.asarray(known.rater_variance, np.float64)
-        number = np.zeros(count) if known.raters is None else np.asarray(known.raters, np.float64)
+        count = len(f)
+        given: Given = [{}] * count if known.by_rater is None else known.by_rater
         chosen = ~np.isnan(y) if known.drawn is None else np.asarray(known.drawn, np.bool_)
         groups = np.arange(count)
         if known.cases is not None:
             groups = np.unique(np.asarray(known.cases), return_inverse=True)[1]
-        columns = {"people": y, "inclusion": pi, "cases": groups, "drawn": chosen}
-        for name, column in {**columns, "rater_variance": spread, "raters": number}.items():
+        lengths = {"people": y, "inclusion": pi, "cases": groups, "drawn": chosen, "by_rater": given}
+        for name, column in lengths.items():
             if len(column) != count:
                 raise ValueError(f"{name} must have one value per item: {count}; found {len(column)}")
         for name, column in {"judged": f, "people": y}.items():
@@ -238,15 +255,17 @@ class _Data:
         bad = np.flatnonzero(~((pi > 0) & (pi <= 1)))
         if len(bad):
             raise ValueError(f"inclusion[{bad[0]}] is {pi[bad[0]]}; right is a probability above 0, up to 1")
-        seen = np.concatenate([f[~np.isnan(f)], y[~np.isnan(y)], [0.0, 1.0]])
-        low, high = (float(seen.min()), float(seen.max())) if known.scale is None else known.scale
+        seen = np.concatenate([f[~np.isnan(f)], y[~np.isnan(y)], known.scale])
+        low, high = scale = float(seen.min()), float(seen.max())
+        length = high - low or 1.0
         answered = np.arange(count) if known.answered is None else np.asarray(known.answered)
         if len(answered) != count:
             raise ValueError(f"answered must have one value per item: {count}; found {len(answered)}")
         cases, case, answers = np.unique(answered, return_inverse=True, return_counts=True)
         share = count / (len(cases) * answers[case]) if count else np.ones(0)
         asked = chosen | ~np.isnan(y)
-        whole = cls(f, y, pi, share, asked, low, high, spread, number, len(cases))
+        f, y = (to_the_ends((values - low) / length) for values in (f, y))
+        whole = cls(f, y, pi, share, asked, scale, given, share, len(cases))
         return whole if known.cases is None else whole._of_cases(groups)
 
     def _of_cases(self, groups: NDArray[np.int64]) -> _Data:
@@ -260,8 +279,6 @@ class _Data:
         sums = np.bincount(groups, weights=np.where(answered, self.f, 0))
         with np.errstate(invalid="ignore"):
             judged = np.where(answers > 0, sums / np.where(answers > 0, answers, 1), np.nan)
-        # The error of a case's mean is that of its items' means, added up.
-        variance = np.bincount(groups, weights=self.spread / np.where(self.raters > 1, self.raters, np.nan))
         return replace(
             self,
             f=judged,
@@ -270,8 +287,7 @@ class _Data:
             share=np.ones(len(sizes)),
             cases=len(sizes),
             drawn=mean(self.drawn.astype(np.float64)) > 0,
-            spread=variance / sizes**2,
-            raters=np.where(np.isnan(variance), 0.0, 1.0),
+            counts=1 / sizes[groups],
         )
 
     def with_missing_at(self, end: float) -> _Data:
@@ -295,14 +311,6 @@ class _Data:
         values = np.concatenate([self.y[self.labelled], self.f[~np.isnan(self.f)]])
         return bool(np.isin(values, (0.0, 1.0)).all())
 
-    @property
-    def rater_error(self) -> float | None:
-        """√(Σs²ᵢ/Rᵢ)/n over the labelled, None where one of them has no second rater."""
-        spread, raters, share = (one[self.labelled] for one in (self.spread, self.raters, self.share))
-        if not len(spread) or np.isnan(spread).any() or (raters < 1).any():
-            return None
-        return float(np.sqrt((share**2 * spread / raters).sum()) / share.sum())
-
 
 def _estimate(data: _Data, population: Population, binary: bool, confidence: float) -> PeopleMean:
     n, total = int(data.labelled.sum()), len(data.y)
@@ -315,12 +323,11 @@ def _estimate(data: _Data, population: Population, binary: bool, confidence: flo
         found,
         effective_n=_effective(weights),
         design_effect=total / _effective(data.share),
-        rater_error=data.rater_error,
         reason=found.reason or _few(n) * (found.low is None),
     )
     if _is_one_case(found):
         return replace(found, low=None, high=None, reason=ONE_CASE)
-    return _census(found, confidence) if n == total else found
+    return _census(found, data, confidence) if n == total else found
 
 
 def _is_one_case(found: PeopleMean) -> bool:
@@ -332,19 +339,21 @@ def _few(n: int) -> str:
     return f"{counted(n, 'labelled item')}: too few for an interval."
 
 
-def _census(found: PeopleMean, confidence: float) -> PeopleMean:
+def _census(found: PeopleMean, data: _Data, confidence: float) -> PeopleMean:
     """Everything is labelled: of these very items nothing is left to sample but their raters."""
-    found = replace(found, method="census", lam=None)
+    assert found.value is not None
+    low, high = data.scale
+    length = high - low or 1.0
+    given = [{rater: (value - low) / length for rater, value in one.items()} for one in data.given]
+    others = other_raters(found.value, data.counts, given, confidence)
+    found = replace(found, method="census", lam=None, rater_error=others.error)
     if found.population == "cases like these":
         return found
-    error = found.rater_error
-    if not error:
-        why = "with one rater an item is unknown" if error is None else "did not show: they never differed"
-        reason = f"Every item is labelled: nothing is left to sample. What other raters would say {why}."
-        return replace(found, low=None, high=None, reason=reason)
-    half = NormalDist().inv_cdf(0.5 + confidence / 2) * error
-    assert found.value is not None
-    return replace(found, low=found.value - half, high=found.value + half, reason="")
+    reason = ""
+    if others.reason:
+        unknown = f"What other raters would say {others.reason}."
+        reason = f"Every item is labelled: nothing is left to sample. {unknown}"
+    return replace(found, low=others.low, high=others.high, reason=reason)
 
 
 # ── Binary: post-stratified on the judge's answer ────────────────────────────────────────────────
@@ -424,9 +433,9 @@ def _scores(data: _Data, population: Population, confidence: float) -> PeopleMea
     lam = _lambda(y, f, w)
     residuals = y - (lam or 0.0) * f
     value = (lam or 0.0) * data.mean(filled) + float((w * residuals).sum() / w.sum())
-    least, most = data.low, data.high
+    least, most = 0.0, 1.0
     if population == "these items":
-        least, most = (data.mean(np.where(known, data.y, end)) for end in (data.low, data.high))
+        least, most = (data.mean(np.where(known, data.y, end)) for end in (0.0, 1.0))
     value = min(most, max(least, value))
     plain = PeopleMean(
         value=value,
@@ -441,13 +450,13 @@ def _scores(data: _Data, population: Population, confidence: float) -> PeopleMea
     )
     if n < 3:
         return plain
-    rest = _Spread.of(residuals, w, w, (y - f, y), data)
-    cases = _Spread.of(y, w, w, (y,), data)
+    rest = _Spread.of(residuals, w, w, (y - f, y))
+    cases = _Spread.of(y, w, w, (y,))
     variance, df = 0.0, rest.n - 2
     uncertain = _uncertain(data, np.ones(total, np.bool_), known)
     if uncertain.any():
         # What a label adds to the error is by (1 − π)w²: none, where everything of its kind is labelled.
-        error = _Spread.of(residuals, w, uncertain, (y - f, y), data)
+        error = _Spread.of(residuals, w, uncertain, (y - f, y))
         variance = error.variance * float(uncertain.sum()) / float(w.sum()) ** 2
         df = min(df, error.n - 2)
     if population == "cases like these":
@@ -480,23 +489,23 @@ class _Spread:
     variance: float
 
     @classmethod
-    def of(cls, values: Floats, w: Floats, by: Floats, raw: Sequence[Floats], data: _Data) -> _Spread:
+    def of(cls, values: Floats, w: Floats, by: Floats, raw: Sequence[Floats]) -> _Spread:
         """s² over n − 1 of distances to the mean weighted `w`, themselves weighted `by`.
 
         Fewer than ten labels off the commonest in one of `raw`, and one at each end of the scale is added.
         """
-        n, length = _effective(by), data.high - data.low
+        n = _effective(by)
         middle = float((w * values).sum() / w.sum())
         squares = n * float((by * (values - middle) ** 2).sum() / by.sum())
-        commonest = max(_commonest(one, by, _SAME * length) for one in raw)
+        commonest = max(_commonest(one, by) for one in raw)
         if n * (1 - commonest) < FEW_RESIDUALS:
-            return cls(n, (squares + 2 * length**2) / (n + 1))
+            return cls(n, (squares + 2) / (n + 1))
         return cls(n, squares / (n - 1))
 
 
-def _commonest(values: Floats, w: Floats, step: float) -> float:
+def _commonest(values: Floats, w: Floats) -> float:
     """The weight of the commonest value, as a share of all."""
-    _, places = np.unique(np.round(values / step), return_inverse=True)
+    _, places = np.unique(np.round(values / _SAME), return_inverse=True)
     return float(np.bincount(places, weights=w).max() / w.sum())
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from math import exp, log, sqrt
+from dataclasses import dataclass, replace
+from math import exp, inf, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rubricweb.engine.agreement.distributions import t_quantile
 from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, Floats, mean_interval, within
 from rubricweb.engine.agreement.scores.correlation import Scores, kendall, paired_scores, pearson, spearman
+from rubricweb.engine.agreement.scores.means import Limits, mean_between, on_scale
 from rubricweb.engine.agreement.scores.paired_tests import PairedT, Wilcoxon, paired_t, wilcoxon
 
 
@@ -56,15 +57,15 @@ def compare_scores(
     judged: Scores,
     clusters: Sequence[Hashable] | None = None,
     *,
-    limits: tuple[float, float] | None = (0.0, 1.0),
+    limits: Limits = (0.0, 1.0),
     resamples: int = 1000,
     seed: int = 0,
 ) -> ScoreAgreement:
     """Compare two columns of scores over the same units; None on either side leaves a unit out.
 
     `clusters` gives each unit's item; without it every unit is its own. Intervals are 95 %: t over items for
-    means (`mean_interval`), a percentile bootstrap over items for correlations. `limits` are those of
-    `mean_difference`. Raises ValueError on unequal lengths and infinite scores.
+    means (`mean_interval`), a percentile bootstrap over items for correlations. `limits` are the ends of the
+    scale of the scores, see `mean_difference`. Raises ValueError on unequal lengths and infinite scores.
 
     Worked: reference 0.2, 0.4, 0.9 and judged 0.3, 0.6, 0.7 → differences 0.1, 0.2, −0.2: bias 0.0333, MAE
     0.1667, RMSE √0.03 = 0.1732, Spearman 1, t = 0.0333 / (0.2082 / √3) = 0.2774.
@@ -77,8 +78,8 @@ def compare_scores(
         pearson=pearson(reference, judged, clusters, **options),
         spearman=spearman(reference, judged, clusters, **options),
         kendall=kendall(reference, judged, clusters, **options),
-        rmse=rmse(reference, judged, clusters),
-        mae=mae(reference, judged, clusters),
+        rmse=rmse(reference, judged, clusters, limits=limits),
+        mae=mae(reference, judged, clusters, limits=limits),
         bias=mean_difference(reference, judged, clusters, limits=limits),
         bias_t=paired_t(reference, judged, clusters),
     )
@@ -89,7 +90,7 @@ def compare_runs(
     other: Scores,
     clusters: Sequence[Hashable] | None = None,
     *,
-    limits: tuple[float, float] | None = (0.0, 1.0),
+    limits: Limits = (0.0, 1.0),
     confidence: float = CONFIDENCE,
 ) -> RunComparison:
     """Compare the scores of two runs over the same units; None on either side leaves a unit out.
@@ -104,8 +105,8 @@ def compare_runs(
     return RunComparison(
         n=len(x),
         missing=len(one) - len(x),
-        mean_one=mean_interval(x, items, limits=(0.0, 1.0), confidence=confidence),
-        mean_other=mean_interval(y, items, limits=(0.0, 1.0), confidence=confidence),
+        mean_one=mean_between(x, items, limits, confidence),
+        mean_other=mean_between(y, items, limits, confidence),
         difference=_mean_difference(x, y, items, limits, confidence),
         cohen_d=_cohen_d(x, y, items, confidence),
         t=paired_t(one, other, clusters),
@@ -118,6 +119,7 @@ def rmse(
     judged: Scores,
     clusters: Sequence[Hashable] | None = None,
     *,
+    limits: Limits = (0.0, 1.0),
     confidence: float = CONFIDENCE,
 ) -> Figure:
     """Root of the mean squared difference, ≥ 0, in the unit of the scores; None without units.
@@ -128,12 +130,14 @@ def rmse(
     Differences 0.1, 0.2, −0.2: √(0.09 / 3) = 0.1732.
     """
     x, y, items = paired_scores(reference, judged, clusters)
-    squares = (y - x) ** 2
-    mean = mean_interval(squares, items, limits=(0.0, 1.0), confidence=confidence)
+    most = _furthest(x, y, limits)
+    squares = ((y - x) / most) ** 2
+    ends = None if limits is None else (0.0, 1.0)
+    mean = mean_interval(squares, items, limits=ends, confidence=confidence)
     high = mean.high
     if high is not None:
         high = max(high, _upper_end_by_logarithm(squares, items, confidence))
-    return Figure(_root(mean.value), _root(mean.low), _root(high), mean.n)
+    return on_scale(Figure(_root(mean.value), _root(mean.low), _root(high), mean.n), 0.0, most)
 
 
 def _upper_end_by_logarithm(squares: Floats, items: NDArray[np.int64], confidence: float) -> float:
@@ -165,6 +169,7 @@ def mae(
     judged: Scores,
     clusters: Sequence[Hashable] | None = None,
     *,
+    limits: Limits = (0.0, 1.0),
     confidence: float = CONFIDENCE,
 ) -> Figure:
     """Mean absolute difference, ≥ 0, in the unit of the scores; None without units.
@@ -172,7 +177,8 @@ def mae(
     Arguments as for `compare_scores`. Differences 0.1, 0.2, −0.2: 0.5 / 3 = 0.1667.
     """
     x, y, items = paired_scores(reference, judged, clusters)
-    return mean_interval(np.abs(y - x), items, limits=(0.0, 1.0), confidence=confidence)
+    ends = None if limits is None else (0.0, _furthest(x, y, limits))
+    return within(mean_between(np.abs(y - x), items, ends, confidence), 0.0, inf)
 
 
 def mean_difference(
@@ -180,32 +186,32 @@ def mean_difference(
     other: Scores,
     clusters: Sequence[Hashable] | None = None,
     *,
-    limits: tuple[float, float] | None = (0.0, 1.0),
+    limits: Limits = (0.0, 1.0),
     confidence: float = CONFIDENCE,
 ) -> Figure:
     """Mean of other − one: the bias of a judge, or the difference of two runs; None without units.
 
     Arguments as for `compare_scores`; the interval is t over items. `limits` are the ends of the scale of the
-    scores, widened to what was seen: no difference is larger than what lies between them, and the interval is
-    cut there. None, for raw scores whose ends are not known, cuts nothing. Differences 0.1, 0.2, −0.2: 0.0333
-    with the interval (−1, 1).
+    scores, widened to what was seen: no difference is larger than what lies between them, so that the
+    interval is measured by it and cut there. None, for raw scores whose ends are not known, measures it by
+    what was seen and cuts nothing. Differences 0.1, 0.2, −0.2: 0.0333 with the interval (−1, 1).
     """
     return _mean_difference(*paired_scores(one, other, clusters), limits, confidence)
 
 
 def _mean_difference(
-    x: Floats,
-    y: Floats,
-    items: NDArray[np.int64],
-    limits: tuple[float, float] | None,
-    confidence: float,
+    x: Floats, y: Floats, items: NDArray[np.int64], limits: Limits, confidence: float
 ) -> Figure:
-    found = mean_interval(y - x, items, limits=None, confidence=confidence)
-    if limits is None or not len(x):
-        return found
-    seen = np.concatenate([x, y, limits])
-    most = float(np.ptp(seen))
-    return within(found, -most, most)
+    most, apart = _furthest(x, y, limits), y - x
+    found = on_scale(mean_interval(apart / most, items, limits=None, confidence=confidence), 0.0, most)
+    if found.value is not None:
+        found = replace(found, value=float(apart.mean()))
+    return found if limits is None else within(found, -most, most)
+
+
+def _furthest(x: Floats, y: Floats, limits: Limits) -> float:
+    """How far two scores can lie apart; where the ends of their scale are not known, those seen and 0 do."""
+    return float(np.ptp(np.concatenate([x, y, limits or [0.0]]))) or 1.0
 
 
 def cohen_d(

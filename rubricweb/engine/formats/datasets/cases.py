@@ -123,9 +123,10 @@ class CaseReader:
 def asked_words(prompt: Prompt | None, reference: str | None, rubric: Rubric | None) -> str:
     """A digest of what a case asks: equal for equal words, white space in prompt and reference aside.
 
-    64 hexadecimal digits, of the values in force for the item.
+    64 hexadecimal digits, of the values in force for the item. An empty text is as good as none.
     """
-    asked = [_spaced(prompt), _spaced(reference), None if rubric is None else rubric.to_dict(ids=False)]
+    rules = None if rubric is None else rubric.to_dict(ids=False)
+    asked = [_spaced(prompt) or None, _spaced(reference) or None, rules]
     return hashlib.sha256(canonical(asked).encode()).hexdigest()
 
 

@@ -76,16 +76,23 @@ def read_rater_rows(value: Any, rubric: Rubric | None, place: str, faults: Fault
 def read_reason_row(
     value: Any, row: LabelRow | None, rubric: Rubric | None, place: str, faults: FaultList
 ) -> LabelRow | None:
-    """Reasons beside the labels they explain: a list of the same length, or an object of criterion names."""
+    """Reasons beside the labels they explain: a list of the same length, or an object of criterion names.
+
+    A reason where no label stands is refused: nothing would keep it.
+    """
     if isinstance(value, Mapping) and rubric is not None:
         reasons: list[str | None] = [None] * len(rubric.criteria)
-        for position, here, reason in _by_criterion(value, rubric, place, faults):
-            reasons[position] = read_text(reason, here, faults)
+        given = list(_by_criterion(value, rubric, place, faults))
     elif isinstance(value, list | tuple):
-        reasons = [read_text(reason, f"{place}[{i}]", faults) for i, reason in enumerate(value)]
+        reasons = [None] * len(value)
+        given = [(i, f"{place}[{i}]", reason) for i, reason in enumerate(value)]
     else:
         faults.add(place, shown(value), "a list of texts or null, one per criterion")
         return None
+    for position, here, reason in given:
+        reasons[position] = text = read_text(reason, here, faults)
+        if text and text.strip() and row is not None and row[position : position + 1] == (None,):
+            faults.add(here, f"a reason without a label ({shown(text)})", "a label it explains, or null")
     if row is None:
         faults.add(place, "reasons without labels", "reasons beside the labels they explain")
     elif len(reasons) != len(row):

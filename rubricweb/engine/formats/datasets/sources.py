@@ -199,7 +199,8 @@ def read_header(whole: Mapping[Any, Any], faults: FaultList) -> DatasetHeader:
     rubric = None if rubric_data is None else check_rubric(rubric_data, faults, "rubric")
     return DatasetHeader(
         name=_name(whole.get("name"), faults),
-        prompt=read_prompt(whole.get("prompt"), "prompt", faults),
+        # autorubric's files have a prompt in any case: an empty text where there is none.
+        prompt=read_prompt(whole.get("prompt"), "prompt", faults) or None,
         rubric=rubric,
         rubric_is_faulty=rubric is None and rubric_data is not None,
         reference=read_text(whole.get(reference_key), reference_key, faults),

@@ -19,6 +19,9 @@ GROUND_TRUTH = "ground_truth"
 _SAID = (GROUND_TRUTH, "ground_truth_reasons", PROVENANCE_KEY, "labels", "label_reasons", MACHINES_KEY)
 """Fields that are what the annotators said: columns of ``data`` called so are renamed."""
 
+_REASONS = ("reason", "why", "rationale", "explanation", "justification", "comment")
+"""What a control for texts is called, with the name of a question, that asks why."""
+
 MIN_STARS = 5
 """Stars a rating is read against unless more were given: an export does not say how many there were."""
 
@@ -29,6 +32,10 @@ class _Question:
 
     kind: str
     answers: dict[str, None] = field(default_factory=dict)
+
+
+_Text = tuple[str, str, str]
+"""What somebody wrote: its place, the control's name, the text."""
 
 
 def _is_task(record: Mapping[str, Any]) -> bool:
@@ -43,21 +50,25 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
     Choices named MET, UNMET, CANNOT_ASSESS make a binary criterion, other choices a nominal one, stars an
     ordinal one. An export says nothing of weights or values, so what is not binary has weight 0: it is
     compared and shown, and moves no score until somebody edits the rubric. Skipped annotations are no labels.
+    A text called like a question and a reason, ``polite_reason``, is the reason of that answer.
     """
     questions: dict[str, _Question] = {}
+    written: list[tuple[dict[str, Any], str, list[_Text]]] = []
     translated = []
     has_submission = any(_has_submission(child(record.data, "data")) for record in records)
     for record in records:
         labels: dict[str, dict[str, str]] = {}
         machines: list[str] = []
+        texts: dict[str, list[_Text]] = {}
         for place, rater, is_machine, results in _raters(record, faults):
-            row = _answers(results, place, questions, faults)
+            row, said = _answers(results, place, questions, faults)
             if not row:
+                _leave_out(said, faults)
                 continue
             if rater in labels:
                 faults.add(place, f"a second annotation by {rater!r}", "one annotation per rater and task")
                 continue
-            labels[rater] = row
+            labels[rater], texts[rater] = row, said
             machines += [rater] * is_machine
         item = {"id": record.data.get("id")} | _columns(
             child(record.data, "data"), text_is_submission=not has_submission
@@ -70,9 +81,13 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
         if machines:
             item[MACHINES_KEY] = machines
         translated.append(PlacedRecord(record.place, item))
+        written += [(item, rater, said) for rater, said in texts.items()]
     header, unread = _header(questions, faults)
     for record in translated if unread else ():
         _forget(record.data, unread)
+    explained = _explained([name for name in questions if name not in unread])
+    for item, rater, said in written:
+        _explain(item, rater, said, explained, faults)
     return Translation(header, tuple(translated))
 
 
@@ -114,6 +129,42 @@ def _forget(item: dict[str, Any], unread: frozenset[str]) -> None:
             del row[name]
 
 
+def _explained(names: list[str]) -> dict[str, str]:
+    """Name of a control → the question whose reasons it holds; a plain ``reason`` explains the only one."""
+    found = {plain_column(f"{name}_{word}"): name for name in names for word in _REASONS}
+    found |= {plain_column(f"{word}_{name}"): name for name in names for word in _REASONS}
+    return found | dict.fromkeys(_REASONS, names[0]) if len(names) == 1 else found
+
+
+def _explain(
+    item: dict[str, Any],
+    rater: str,
+    texts: Iterable[_Text],
+    explained: Mapping[str, str],
+    faults: FaultList,
+) -> None:
+    """Puts what a rater wrote beside the answers it is plainly the reason of; other texts are left out."""
+    settled = rater == GROUND_TRUTH
+    row = item.get(GROUND_TRUTH, {}) if settled else item.get("labels", {}).get(rater, {})
+    reasons: dict[str, str] = {}
+    for place, name, text in texts:
+        about = explained.get(plain_column(name), "")
+        if about in row and about not in reasons:
+            reasons[about] = text
+        else:
+            _leave_out([(place, name, text)], faults)
+    if reasons and settled:
+        item["ground_truth_reasons"] = reasons
+    elif reasons:
+        item.setdefault("label_reasons", {})[rater] = reasons
+
+
+def _leave_out(texts: Iterable[_Text], faults: FaultList) -> None:
+    for place, name, _ in texts:
+        allowed = "the reason of an answer, called like its question, as in polite_reason"
+        faults.add(place, f"a text for {name!r}", allowed)
+
+
 def _raters(
     record: PlacedRecord, faults: FaultList
 ) -> Iterable[tuple[str, str, bool, list[tuple[str, dict[str, Any]]]]]:
@@ -142,11 +193,21 @@ def _rater(completed_by: Any) -> str:
 
 def _answers(
     results: list[tuple[str, dict[str, Any]]], place: str, questions: dict[str, _Question], faults: FaultList
-) -> dict[str, str]:
+) -> tuple[dict[str, str], list[_Text]]:
+    """Question → answer, and what was written beside them; answers of other kinds are left out."""
     row: dict[str, str] = {}
+    texts: list[_Text] = []
     for here, result in results:
         name, kind, value = str(result.get("from_name") or ""), result.get("type"), child(result, "value")
+        if kind == "textarea" and name:
+            text = _text(value.get("text"))
+            texts += [(here, name, text)] if text else []
+            continue
         if kind not in ("choices", "rating") or not name:
+            to = f" to {name!r}" if name else ""
+            faults.add(
+                here, f"an answer of the type {str(kind)[:40]!r}{to}", "choices and ratings, called by a name"
+            )
             continue
         answer = _answer(kind, value, here, faults)
         if answer is None:
@@ -157,7 +218,13 @@ def _answers(
             continue
         question.answers[answer] = None
         row[name] = answer
-    return row
+    return row, texts
+
+
+def _text(value: Any) -> str:
+    """What stands in a field for text, line by line; an export has it as a list or as one text."""
+    lines = value if isinstance(value, list) else [value]
+    return "\n".join(line for line in lines if isinstance(line, str) and line.strip())
 
 
 def _answer(kind: str, value: Mapping[str, Any], place: str, faults: FaultList) -> str | None:

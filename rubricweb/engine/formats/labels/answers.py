@@ -31,10 +31,11 @@ def value_text(value: Any) -> str | None:
         return value.strip()
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, int | float) and abs(value) < 1e15:
-        return str(value)
+    if isinstance(value, int):
+        return str(value) if value.bit_length() <= 128 else None  # as in ids of items
+    # From 10^15 on a float may stand for another number than the one that was written.
+    if isinstance(value, float) and abs(value) < 1e15:
+        return str(int(value) if value.is_integer() else value)
     return None
 
 

@@ -45,6 +45,9 @@ LABEL_WORDS = frozenset(("verdict", "label", "rating", "score", "grade", "answer
 REASON_WORDS = frozenset(ALIASES["reason"])
 RATER_WORDS = frozenset(name.removesuffix(" id") for name in ALIASES["rater"]) - {"who", "completed by"}
 
+FINAL = " (final)"
+"""What stands behind the name of a criterion in the column of final labels."""
+
 _MARKS = ":/._-|"
 _MAX_HEADER = 2 * MAX_KEYS["criterion"] + MAX_KEYS["rater"]
 """Longer headers are a name and nothing else."""
@@ -87,18 +90,21 @@ class CriterionNames:
 
 @dataclass(frozen=True, slots=True)
 class LabelColumn:
-    """What a column holds: labels or reasons on a criterion, by a rater; empty where the row says it."""
+    """What a column holds: labels, final labels or reasons on a criterion, by a rater; empty where the row
+    says it.
+    """
 
     criterion: str = ""
     rater: str = ""
     is_reason: bool = False
+    is_final: bool = False
 
 
 def read_header(text: str, names: CriterionNames) -> LabelColumn | None:
     """What a header with a criterion's name says; None for one without.
 
-    ``polite``, ``polite_score`` and ``polite (criterion)`` are labels on polite, ``polite reason`` their
-    reasons, ``ann: polite`` and ``polite_ann`` labels by ann.
+    ``polite``, ``polite_score`` and ``polite (criterion)`` are labels on polite, ``polite (final)`` what was
+    said after the reveal, ``polite reason`` their reasons, ``ann: polite`` and ``polite_ann`` labels by ann.
     """
     text = text.strip()
     if len(text) > _MAX_HEADER:
@@ -106,6 +112,10 @@ def read_header(text: str, names: CriterionNames) -> LabelColumn | None:
     whole = _whole(text, names)
     if whole is not None:
         return whole
+    if text.endswith(FINAL):
+        final = _whole(text.removesuffix(FINAL), names)
+        if final is not None:
+            return replace(final, is_final=True)
     for rest in without(text, REASON_WORDS):
         inner = _whole(rest, names) or _pair(rest, names)
         if inner is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
@@ -31,7 +31,7 @@ from rubricweb.engine.formats.labels.answers import (
 )
 from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem, line_number
 from rubricweb.engine.formats.labels.recognition import KnownNames, recognised
-from rubricweb.engine.formats.labels.restoring import restored_choices, restored_rows
+from rubricweb.engine.formats.labels.restoring import is_own_export, restored_choices, restored_rows
 from rubricweb.engine.formats.labels.rubrics import Rubrics
 from rubricweb.engine.formats.labels.said import SaidCell, leave_out_uncounted
 from rubricweb.engine.formats.records import MAX_FILE_BYTES, PlacedRecord
@@ -103,8 +103,8 @@ def read_label_table(
     choices = choices or LabelChoices()
     unread = FaultList()
     source = open_source(data, filename, max_bytes, unread, translated=False)
-    records = restored_rows(source.records) if source.format == "csv" else source.records
-    first = list(itertools.islice(records, SAMPLE_ROWS))
+    beginning = list(itertools.islice(source.records, SAMPLE_ROWS))
+    first = list(restored_rows(beginning)) if source.format == "csv" else beginning
     if not first:
         if not unread:
             unread.add("", "no labels", f"rows with {', '.join(FIELDS[:5])}")
@@ -122,7 +122,11 @@ def read_label_table(
     if found is None:
         return LabelsReading(columns, None, (), refused=tuple(unclear), fields=fields, examples=examples)
     reader = _RowReader(found, rubrics, choices, items, PurePath(filename).stem.strip(), exact=exact)
-    for record in itertools.chain(first, records):
+    records: Iterator[PlacedRecord] = itertools.chain(beginning, source.records)
+    if source.format == "csv":
+        # A reason of another program may begin with a quotation mark of its own.
+        records = restored_rows(records, but=() if is_own_export(data) else found.reasons)
+    for record in records:
         reader.take(record)
     return replace(reader.reading(columns, unread), fields=fields, examples=examples)
 

@@ -221,10 +221,12 @@ class _Recogniser:
             if wanted(one) or (column in self._said and one.criterion)
         }
         reasons = {(one.criterion, one.rater): column for column, one in headers.items() if one.is_reason}
+        finals = {(one.criterion, one.rater): column for column, one in headers.items() if one.is_final}
         return tuple(
-            LabelCell(column, one.criterion, one.rater, reasons.get((one.criterion, one.rater), ""))
+            LabelCell(column, *about, reasons.get(about, ""), finals.get(about, ""))
             for column, one in headers.items()
-            if not one.is_reason
+            if not (one.is_reason or one.is_final)
+            for about in [(one.criterion, one.rater)]
         )
 
     def _rater_cells(self) -> tuple[LabelCell, ...]:

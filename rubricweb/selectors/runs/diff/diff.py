@@ -32,6 +32,7 @@ from rubricweb.selectors.runs.diff.pairing import ItemGrades, PairedRuns, SideIt
 from rubricweb.selectors.runs.diff.settings import Setting, settings_that_differ
 from rubricweb.selectors.runs.graders import PER_ITEM
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints
+from rubricweb.selectors.shared.score_ends import score_ends
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
 
 NAMED = 20
@@ -220,7 +221,7 @@ def run_diff(
 
     Intervals are 95 %, over items; those of criteria hold for all criteria at once. `changes` are the
     `item_changes` of the two, for callers that have them already. At most twelve queries, however many items,
-    and a few more for raters. Raises Invalid, see `require_comparable`.
+    two more of raw scores and a few for raters. Raises Invalid, see `require_comparable`.
     """
     require_comparable(run, baseline)
     hidden = hidden_from(run, viewer)
@@ -233,8 +234,7 @@ def run_diff(
         for one, side in ((run, paired.run), (baseline, paired.baseline))
     )
     confidence = simultaneous(len(partners.pairs))
-    limits = (0.0, 1.0) if run.normalize and baseline.normalize else None
-    scores = compare_runs(changes.baseline.scores, changes.run.scores, limits=limits)
+    scores = compare_runs(changes.baseline.scores, changes.run.scores, limits=score_ends(run, baseline))
     # Votes are of single answers: several to a case change more often than any one of them.
     repeats = paired.run.repeats_units or paired.baseline.repeats_units
     parts = _contributions(now, before, partners, worth, changes, confidence)

@@ -11,6 +11,7 @@ from rubricweb.engine.agreement.scores.pairing import unit_means
 from rubricweb.models import FULLY_JUDGED, Run, RunItem
 from rubricweb.selectors.shared.cases import case_numbers
 from rubricweb.selectors.shared.columns import columns, floats, ints
+from rubricweb.selectors.shared.score_ends import NORMALISED, raw_score_ends
 
 ANSWERS = 100_000
 """Of more answers nobody waits for the sums; two versions are then compared on a page of their own."""
@@ -32,7 +33,7 @@ class SharedCases:
 
 
 def shared_cases(runs: Sequence[Run]) -> SharedCases:
-    """Over the cases shared by the newest of these runs of each version. One query.
+    """Over the cases shared by the newest of these runs of each version. One query, of raw scores three.
 
     Worked: v1 has 1 and 0 on cases a and b, v2 has 0.5 on a and 1 on c → one shared case of three, means 1
     and 0.5.
@@ -55,11 +56,13 @@ def shared_cases(runs: Sequence[Run]) -> SharedCases:
     shared = ~np.isnan([means[run_id] for run_id in newest.values()]).any(axis=0)
     if not shared.any():
         return SharedCases(every=len(units))
+    raw = [run for run in runs if not run.normalize]
+    ends = raw_score_ends(raw) if raw else {}
     return SharedCases(
         cases=int(shared.sum()),
         every=len(units),
         means={
-            run_id: mean_figure(of_run[shared].tolist())
+            run_id: mean_figure(of_run[shared].tolist(), limits=ends.get(run_id, NORMALISED))
             for run_id, of_run in means.items()
             if not np.isnan(of_run[shared]).any()
         },

@@ -118,7 +118,7 @@ def forecast(
 ) -> Forecast:
     """What the run of this row, which need not be stored, would come to over these items.
 
-    `judges` are those it asks, ready to be called, by the names its votes carry; `plan` counts its prompts.
+    `judges` are those it asks, with or without keys, by the names its votes carry; `plan` counts its prompts.
     The prompts of at most 200 items spread over the dataset are put together, measured, and looked up among
     the team's answers. At most fifteen queries (a dozen more for a viewer who rates blind), one for each
     model and one for each 500 prompts, however large the dataset. Items that the `viewer` is still to review

@@ -14,7 +14,6 @@ from django.db import transaction
 from django.db.models import Q
 
 from rubricweb.errors import Refusal
-from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import BatchJob, JudgeEndpoint, Run, RunItem, RunMode, RunState
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.grading.batches.holding import give_back, lay_by, set_aside
@@ -104,18 +103,10 @@ def _leave_alone(run: Run, now: Callable[[], datetime]) -> None:
     for job in run.batches.filter(stored_at=None):
         if left < len(endpoints_of):
             if _taken(job, now()):
-                BatchStep(run, job, _frozen_judges(run), now).give_up()
+                BatchStep(run, job, panels.frozen_judges(run), now).give_up()
                 said = "The endpoint was removed; answers it may have cannot be fetched any more."
                 note(run.pk, "batch", said)
         elif job.requests:
             BatchJob.objects.filter(pk=job.pk).update(checked_at=now())
         elif _taken(job, now()):  # a step was killed before it was handed in
             lay_by(run, job)
-
-
-def _frozen_judges(run: Run) -> dict[str, JudgeConfig]:
-    """The judges that the run asks, by the name their votes carry, without their keys."""
-    frozen = (
-        [(one.name, one.judge) for one in run.panel.members] if run.panel else [(run.judge.name, run.judge)]
-    )
-    return {name: judge.config for name, judge in frozen if judge.config is not None}

@@ -252,6 +252,32 @@ def test_one_unit_on_which_two_raters_differ():
     assert METRICS["cohen_kappa"].function(ratings) == Figure(0.0, None, None, 1)
 
 
+@pytest.mark.parametrize("name", ["fleiss_kappa", "gwet_ac1", "gwet_ac2"])
+def test_two_labels_on_one_item_alone_tell_nothing_of_how_items_differ(name):
+    """Only one unit has two labels; the single ones tell how often each label is used, not of agreement."""
+    columns = [["MET", "MET", "MET", None], ["MET", None, None, "UNMET"]]
+    assert METRICS[name].function(Ratings.from_columns(columns)) == Figure(1.0, None, None, 1)
+    # Two such units of one item are no better, a second item is.
+    more = [[*columns[0], "UNMET", "MET"], [*columns[1], "UNMET", "UNMET"]]
+    same, apart = (Ratings.from_columns(more, clusters=[*range(4), 0, last]) for last in (0, 4))
+    assert METRICS[name].function(same).low is None
+    found = METRICS[name].function(apart)
+    assert found.low < found.value < found.high
+
+
+def test_measures_that_count_single_labels_may_fall_below_minus_1():
+    # A B and three units A: P̄ 0, π = (3.5 / 4, 0.5 / 4), P̄ₑ = 0.78125, κ = −0.78125 / 0.21875. AC1 is
+    # −0.21875 / 0.78125.
+    gaps = Ratings.from_columns([["a", "a", "a", "a"], ["b", None, None, None]], levels=["a", "b"])
+    assert fleiss_kappa(gaps).value == pytest.approx(-3.5714, abs=1e-4)
+    assert gwet_ac1(gaps).value == pytest.approx(-0.28)
+    # low high and a unit mid: pₐ 0, π = (1/4, 1/2, 1/4), pₑ = 6 / 6 · 0.625, AC2 = −0.625 / 0.375.
+    three = Ratings.from_columns([["low", "mid"], ["high", None]], levels=["low", "mid", "high"])
+    assert gwet_ac2(three).value == pytest.approx(-5 / 3)
+    assert METRICS["gwet_ac1"].low == -1
+    assert (METRICS["fleiss_kappa"].low, METRICS["gwet_ac2"].low) == (-np.inf, -np.inf)
+
+
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10_000), order=st.randoms(use_true_random=False))
 def test_the_order_of_raters_and_units_changes_no_measure(seed, order):

@@ -6,11 +6,13 @@ import pytest
 
 from rubricweb.engine.agreement import Labelling, estimate_people_mean, labels_needed
 from rubricweb.engine.agreement.distributions import t_quantile
+from rubricweb.engine.number_format import text_of
 
 JUDGED = [1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0]
 NOBODY = float("nan")
 TEN_CASES = Labelling(answered=np.arange(40) % 10)
 PEOPLE = [1, 1, 0, 0] + [NOBODY] * 8
+FOUR = [(1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0)]
 
 
 def test_verdicts_are_weighed_by_how_often_the_judge_gives_each_answer():
@@ -91,14 +93,49 @@ def test_a_census_is_certain_of_its_items_but_for_the_raters():
     alone = estimate_people_mean(**options)
     assert (alone.value, alone.low, alone.method) == (0.5, None, "census")
     assert "with one rater an item is unknown" in alone.reason
-    # Two raters each; where they differ s² = 0.5, so √(0.25 + 0.25) / 4 = 0.17678.
-    twice = estimate_people_mean(
-        **options, labelling=Labelling(rater_variance=[0, 0.5, 0.5, 0], raters=[2, 2, 2, 2])
+    # Others for each item: s² = 0.5 of two, so √(2 · 0.5/2) / 4; one more item on which they differ adds
+    # (1/4)/16: √(0.75)/4 = 0.2165, t of 3 degrees 3.1824.
+    others = [{(item, 0): value[0], (item, 1): value[1]} for item, value in enumerate(FOUR)]
+    each = estimate_people_mean(**options, labelling=Labelling(by_rater=others))
+    assert each.rater_error == pytest.approx(sqrt(0.75) / 4)
+    assert (each.low, each.high) == (0, 1)  # 0.5 ± 0.689
+    unanimous = estimate_people_mean(
+        **options, labelling=Labelling(by_rater=[{"ann": one, "rae": one} for one in people])
     )
-    assert twice.rater_error == pytest.approx(0.17678, abs=1e-5)
-    assert twice.high == pytest.approx(0.5 + 1.95996 * 0.17678, abs=1e-4)
-    unanimous = estimate_people_mean(**options, labelling=Labelling(rater_variance=[0] * 4, raters=[2] * 4))
     assert (unanimous.low, "never differed" in unanimous.reason) == (None, True)
+
+
+def test_two_people_who_rated_everything_do_not_tell_what_others_would_say():
+    """One of four verdicts differs: read as two others for each item it would be 0.82 … 1.06."""
+    by_rater = [{"ann": 1.0, "rae": 1.0}] * 3 + [{"ann": 1.0, "rae": 0.5}]
+    given = Labelling(by_rater=by_rater)
+    people = [1.0, 1.0, 1.0, 0.75]
+    found = estimate_people_mean(people, people, np.ones(4), given, population="these items")
+    assert (found.value, found.low, found.high, found.rater_error) == (0.9375, None, None, None)
+    assert found.reason == (
+        "Every item is labelled: nothing is left to sample. What other raters would say cannot be told: it "
+        "takes three people or more who rated about as many items each."
+    )
+    assert text_of(found) == "0.94"
+    # Of cases like these the cases are a sample all the same.
+    assert estimate_people_mean(people, people, np.ones(4), given).low is not None
+
+
+def test_the_scale_of_the_answers_is_theirs():
+    """Options worth ½ and 1: three times 1 is three of three, Wilson's 3/(3 + 3.8415) = 0.4385 of the way."""
+    half = Labelling(scale=(0.5, 1.0))
+    found = estimate_people_mean([NOBODY] * 3, [1.0] * 3, [1.0] * 3, half)
+    assert (found.low, found.high) == (pytest.approx(0.5 + 0.5 * 0.4385, abs=1e-4), 1.0)
+    # Thirty times as long, everything is thirty times as far.
+    judged = np.tile([0.2, 0.4, 0.6, 0.8], 10)
+    people = np.where(np.arange(40) % 2 == 0, judged, NOBODY)
+    one, raw = (
+        estimate_people_mean(by * judged, by * people, np.full(40, 0.5), Labelling(scale=(0.0, by)))
+        for by in (1.0, 30.0)
+    )
+    assert (raw.value, raw.low, raw.high) == pytest.approx((30 * one.value, 30 * one.low, 30 * one.high))
+    assert raw.case_variance == pytest.approx(900 * one.case_variance)
+    assert raw.lam == pytest.approx(one.lam)
 
 
 def test_a_census_of_verdicts_still_is_a_sample_of_cases_like_these():

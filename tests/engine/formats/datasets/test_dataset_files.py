@@ -52,7 +52,7 @@ def test_an_autorubric_dataset_is_read_whole():
                     "reference_submission": "No.",
                     "rubric": {"criteria": [{"requirement": "z"}]},
                     "ground_truth": [None],
-                    "ground_truth_reasons": ["undecided"],
+                    "ground_truth_reasons": [None],
                 },
             ],
         }
@@ -61,7 +61,7 @@ def test_an_autorubric_dataset_is_read_whole():
     assert (dataset.name, dataset.prompt, dataset.reference) == ("capitals", "Name the capital.", "Paris.")
     assert dataset.rubric == Rubric.from_dict(RUBRIC)
     assert (first.ground_truth, first.rubric, first.prompt) == (("MET", "UNMET"), None, None)
-    assert (second.ground_truth, second.ground_truth_reasons) == ((None,), ("undecided",))
+    assert (second.ground_truth, second.ground_truth_reasons) == ((None,), (None,))
     assert (dataset.rubric_for(first), dataset.rubric_for(second)) == (dataset.rubric, second.rubric)
     assert (dataset.prompt_for(first), dataset.prompt_for(second)) == ("Name the capital.", "Really?")
     assert (dataset.reference_for(first), dataset.reference_for(second)) == ("Paris.", "No.")

@@ -146,6 +146,9 @@ def test_a_list_of_labels_is_somebodys_tags():
             {"labels": {"ann": ["MET", "MET"]}, "label_reasons": {"ann": {"a": "r", "A": "r"}}},
             "label_reasons.ann.A",
         ),
+        ({"labels": {"ann": ["MET", None]}, "label_reasons": {"ann": ["r", "r"]}}, "label_reasons.ann[1]"),
+        ({"labels": {"ann": {"a": "MET"}}, "label_reasons": {"ann": {"B": "r"}}}, "label_reasons.ann.B"),
+        ({"ground_truth": ["MET", None], "ground_truth_reasons": ["r", "r"]}, "ground_truth_reasons[1]"),
     ],
 )
 def test_faulty_labels_are_refused_with_their_place(fields, place):

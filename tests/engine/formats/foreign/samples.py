@@ -102,7 +102,7 @@ LABEL_STUDIO = [
                     _choice("tone", "Friendly"),
                     {"from_name": "stars", "to_name": "text", "type": "rating", "value": {"rating": 4}},
                     {
-                        "from_name": "why",
+                        "from_name": "grounded_why",
                         "to_name": "text",
                         "type": "textarea",
                         "value": {"text": ["because"]},

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.engine.formats.foreign import samples
-from tests.engine.formats.foreign.test_foreign_files import faults, in_part, read
+from tests.engine.formats.foreign.test_foreign_files import faults, in_part, labels, read
 
 
 def test_label_studio_annotations_are_raters_labels():
@@ -22,6 +22,7 @@ def test_label_studio_annotations_are_raters_labels():
         "annotator 7": ("UNMET", "Rude", None),
         "model v2": ("MET", None, None),
     }
+    assert first.label_reasons == {"ann@example.org": ("because", None, None)}
     assert second.ground_truth == ("CANNOT_ASSESS", None, None)
     assert second.labels == {}
 
@@ -99,3 +100,59 @@ def test_columns_called_like_what_annotators_said_are_renamed():
     item = one_task(**{"text": "s", "Labels": "x", "Ground Truth": "y", "label-reasons": {"ann": "z"}})
     assert item.labels == {"annotator 3": ("MET",)}
     assert sorted(item.metadata) == ["data_Ground Truth", "data_Labels", "data_label-reasons"]
+
+
+def result(name, type, **value):
+    return {"from_name": name, "to_name": "text", "type": type, "value": value}
+
+
+def test_answers_of_other_kinds_are_left_out_by_place():
+    others = [
+        result("summary", "textarea", text=["Odd."]),
+        result("quality", "number", number=3),
+        result("topic", "taxonomy", taxonomy=[["Post", "Parcels"]]),
+        {"type": "relation", "from_id": "a", "to_id": "b"},
+        result("nothing", "textarea", text=[" "]),
+    ]
+    export = [task(text="T")]
+    export[0]["annotations"][0]["result"] += others
+    at = "items[0].annotations[0].result"
+    expected = [
+        (f"{at}[2]", "an answer of the type 'number' to 'quality'"),
+        (f"{at}[3]", "an answer of the type 'taxonomy' to 'topic'"),
+        (f"{at}[4]", "an answer of the type 'relation'"),
+        (f"{at}[1]", "a text for 'summary'"),
+    ]
+    assert faults(export) == [(place, f"{found} (Label Studio export)") for place, found in expected]
+    assert in_part(export) == ([("1", "polite", "annotator 3", "MET", "")], expected)
+
+
+@pytest.mark.parametrize("name", ["polite_reason", "why"])
+def test_a_text_that_is_plainly_the_reason_of_an_answer_is_its_reason(name):
+    export = [task(text="T"), task(2, text="U")]
+    for one in export:
+        one["annotations"][0]["result"].append(result(name, "textarea", text=["It greets.", "Twice."]))
+    export[1]["annotations"][0]["ground_truth"] = True
+    file = read(export)
+    assert labels(file) == [("1", "polite", "annotator 3", "MET", "It greets.\nTwice.")]
+    assert file.items[1].ground_truth_reasons == ("It greets.\nTwice.",)
+
+
+def test_a_text_is_no_reason_of_an_answer_that_was_not_given_or_of_one_of_several():
+    export = [task(text="T"), task(2, text="U")]
+    results = export[0]["annotations"][0]["result"]
+    results += [result("stars", "rating", rating=4), result("why", "textarea", text=["So."])]
+    other = export[1]["annotations"][0]["result"]
+    other.append(result("stars_why", "textarea", text=["So."]))
+    export.append(task(3, text="V"))
+    export[2]["annotations"][0]["result"] = [result("polite_why", "textarea", text=["So."])]
+    # Who wrote first and answered then has answered once.
+    export[2]["annotations"] += task()["annotations"]
+    said, left_out = in_part(export)
+    assert {reason for *_, reason in said} == {""}
+    assert said[-1][:4] == ("3", "polite", "annotator 3", "MET")
+    assert sorted(place for place, _ in left_out) == [
+        "items[0].annotations[0].result[2]",
+        "items[1].annotations[0].result[1]",
+        "items[2].annotations[0].result[0]",
+    ]

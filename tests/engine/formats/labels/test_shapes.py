@@ -191,8 +191,8 @@ def test_marks_line_ends_and_delimiters_change_nothing(text: str) -> None:
 
 
 def test_formulas_are_what_they_were_and_nul_is_refused() -> None:
-    reading = read("id,rater,polite,polite reason\nr1,'@ann,yes,'=1+1\n")
-    assert (reading.labels[0].rater, reading.labels[0].reason) == ("@ann", "=1+1")
+    reading = read("id,rater,polite,'=why\nr1,'@ann,yes,'-5' is wrong\n", columns={"polite reason": "=why"})
+    assert (reading.labels[0].rater, reading.labels[0].reason) == ("@ann", "'-5' is wrong")
     with pytest.raises(InvalidFile, match="NUL"):
         read("id,polite\nr1,yes\x00\n")
     long = read(f"id,rater,polite\nr1,{'x' * 100_000},yes\nr2,ann,yes\n")
@@ -277,3 +277,24 @@ def test_an_unknown_id_is_left_out_and_columns_without_any_are_named_once() -> N
     reading = read("item_id,uid-0,uid-1\nr1,MET,fair\n", WITH_IDS)
     [refused] = reading.refused
     assert refused.found == "the columns item_id, uid-0, uid-1"
+
+
+@pytest.mark.parametrize("filename", ["ratings.json", "ratings.jsonl"])
+def test_whole_numbers_are_ids_however_long(filename: str) -> None:
+    id = 1700000000000000123
+    lines = [json.dumps({"item_id": id + n, "criterion": "polite", "rater": n, "verdict": 1}) for n in (0, 1)]
+    text = "\n".join(lines) if filename.endswith("l") else f"[{', '.join(lines)}]"
+    items = {str(id), str(id + 1)}
+    reading = read_label_table(text.encode(), filename=filename, rubric=RUBRIC, items=items)
+    assert labels(reading) == [(str(id + n), "polite", str(n), "MET") for n in (0, 1)]
+    assert reading.left_out == ()
+    # A column of ids is known by them, whatever it is called.
+    renamed = text.replace("item_id", "nr").encode()
+    assert read_label_table(renamed, filename=filename, rubric=RUBRIC, items=items).labels == reading.labels
+
+
+def test_numbers_nobody_can_read_exactly_are_no_ids() -> None:
+    for id in (1.7e18, 10**4000):
+        row = {"item_id": id, "criterion": "polite", "rater": "ann", "verdict": 1}
+        reading = read(json.dumps([row]), filename="ratings.json")
+        assert [one.why for one in reading.left_out] == ["no_item"]
