@@ -76,6 +76,7 @@ def test_lists_and_selections_are_narrowed_by_half(people: Cast, sign_in, datase
     assert 'name="half" value="test"' in narrowed.content.decode()
     assert ed.get(page, {"half": "train"}).status_code == 400
     sent = {"all": "1", "use": "run", "half": "test"}
+    factories.version(people.team, people.ed)
     opened = ed.get(ed.post(at("dataset_selection", people, dataset.pk), sent)["Location"])
     assert "the 2 selected items" in text(opened)
     assert "test case" in text(ed.get(at("item", people, min(test))))

@@ -119,6 +119,7 @@ def test_lists_and_all_that_match_are_narrowed_to_tags(people: Cast, sign_in, da
     assert "No item matches" in ed.get(page, {"tag": "absent"}).content.decode()
     assert ed.get(page, {"tag": "x" * 61}).status_code == 400
     sent = {"all": "1", "tag": ["hard"]}
+    factories.version(people.team, people.ed)
     again = ed.get(ed.post(at("dataset_selection", people, dataset.pk), sent | {"use": "run"})["Location"])
     assert "the 2 selected items" in again.content.decode()
     none = ed.post(at("dataset_selection", people, dataset.pk), {"all": "1", "tag": "absent", "use": "run"})
