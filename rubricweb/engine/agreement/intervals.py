@@ -435,7 +435,8 @@ def mean_interval(
     V = C/(C − 1)·Σeᵢ²/n² with eᵢ the sum of (value − mean) in cluster i of C, t with C − 1 degrees of
     freedom: with one unit per cluster the t interval of the textbooks. Where fewer than ten clusters hold a
     value off the commonest, one residual at each end of the scale is added, eᵢ = ±1 of a cluster of average
-    size (after Bonett & Price 2012): forty equal scores do not show that the next is the same.
+    size (after Bonett & Price 2012): forty equal scores do not show that the next is the same. Where each of
+    fewer than ten clusters holds one, that is enough to see: V is at least s²/n, as of units by themselves.
     `bonett_price`, for differences of paired yes and no, always adds them, with C degrees of freedom.
     `limits` are the ends of the scale, widened to what was seen, and cut the interval; None are −1 … 1 for
     differences, with no cut. `weights` (none below 0) make it Σwx/Σw, n in the formula their sum; units of
@@ -461,8 +462,11 @@ def mean_interval(
     errors = np.bincount(places, weights=w * (values - value))
     squares = float((errors**2).sum()) / (count - 1)
     reach = max(1.0, float(np.ptp(values)), limits[1] - limits[0] if limits else 0.0)
-    if bonett_price or _clusters_apart(values, places, reach) < FEW_APART:
+    apart = _clusters_apart(values, places, reach)
+    if bonett_price or apart < min(FEW_APART, count):
         squares = (squares * (count - 1) + 2 * (reach * n / count) ** 2) / (count + 1)
+    elif apart < FEW_APART:
+        squares = max(squares, n / count * float((w * (values - value) ** 2).sum()) / (n - 1))
     df = count if bonett_price else count - 1
     half = t_quantile(0.5 + confidence / 2, df) * sqrt(count * squares) / n
     low, high = value - half, value + half

@@ -128,6 +128,22 @@ def test_a_mean_over_grouped_units_counts_its_items():
     assert found.n == 120
 
 
+def test_few_items_of_many_units_tell_by_what_each_of_them_shows():
+    """Five cases of 20 units, each with one −1 and two or three 1s."""
+    ups = (2, 2, 3, 2, 3)
+    values = np.concatenate([np.repeat([-1.0, 1.0, 0.0], [1, up, 19 - up]) for up in ups])
+    found = mean_interval(values, np.repeat(np.arange(5), 20), limits=None)
+    # Sums 1, 1, 2, 1, 2 about 1.4: Σe² = 1.2 gives 1.2/4 = 0.3. Of units alone s² = (17 − 100·0.07²)/99 =
+    # 0.16677, which is 20·0.16677 = 3.335 for a case: more. t of 4 degrees is 2.7764, so 2.7764·√0.16677/10.
+    assert found.value == pytest.approx(0.07)
+    assert found.high - found.value == pytest.approx(0.11338, abs=1e-5)
+    # A case without any leaves open what a case may hold: two more are added, 20 units each, 2 off the mean.
+    # Sums 1, 1, 2, 1, 0 about 1: (2 + 2·40²)/6 = 533.67, 2.7764·√(5·533.67)/100.
+    values[80:] = 0.0
+    wide = mean_interval(values, np.repeat(np.arange(5), 20), limits=None)
+    assert wide.high - wide.value == pytest.approx(1.43420, abs=1e-4)
+
+
 def test_twins_differ_by_nothing_but_not_for_certain():
     found = mean_interval(np.zeros(50), np.arange(50), limits=None, bonett_price=True)
     # One +1 and one −1: s² = 2/51, t of 50 degrees 2.0086, half 2.0086·√(2/51/50) = 0.0563.
