@@ -11,9 +11,9 @@ from rubricweb.engine.agreement.scores.pairing import case_means
 from rubricweb.models import Criterion
 from rubricweb.selectors.labels.ground_truth import Labels
 from rubricweb.selectors.reviews.sampling import Sampled, Samples
-from rubricweb.selectors.runs.criterion_counts import value_ends
 from rubricweb.selectors.runs.diff.answers import worth_of
 from rubricweb.selectors.shared.columns import ints
+from rubricweb.selectors.shared.score_ends import NORMALISED, value_ends
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def people_rates(
     """
     criteria = list(criteria)
     worth = worth_of(criteria)
-    scales = {criterion.pk: value_ends(criterion) or (0.0, 1.0) for criterion in criteria}
+    scales = {criterion.pk: value_ends(criterion) or NORMALISED for criterion in criteria}
     visible = set(items)
     means: dict[int, dict[int, float]] = {pk: {} for pk in worth}
     for (item_id, criterion_id), by_rater in labelled.items():

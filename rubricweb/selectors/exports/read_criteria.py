@@ -82,11 +82,11 @@ def read_criteria(
     rubrics = _labels_of(versions)
     several = len({version.rubric_id for version in versions.values()}) > 1
     behind = {pk: rubrics[pk] if several else f"v{version.number}" for pk, version in versions.items()}
-    names = _told_apart({pk: one.name for pk, one in criteria.items()}, criteria, read_by, behind)
+    names = _unique({pk: one.name for pk, one in criteria.items()}, criteria, read_by, behind)
     return ReadCriteria(
         criteria=criteria,
         names=names,
-        ids=_told_apart({pk: one.uid for pk, one in criteria.items()}, criteria, read_by, behind),
+        ids=_unique({pk: one.uid for pk, one in criteria.items()}, criteria, read_by, behind),
         rubrics=rubrics,
         columns=tuple(
             names[pk] for pk, one in criteria.items() if one.version_id in read_by or pk in labelled
@@ -110,7 +110,7 @@ def _labels_of(versions: Mapping[int, RubricVersion]) -> dict[int, str]:
     }
 
 
-def _told_apart(
+def _unique(
     texts: Mapping[int, str],
     criteria: Mapping[int, Criterion],
     read_by: Collection[int],

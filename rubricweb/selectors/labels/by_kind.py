@@ -28,6 +28,7 @@ from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion
 from rubricweb.selectors.labels.ground_truth import Labels, RunAnswers, Truth, Unit
+from rubricweb.selectors.shared.score_ends import value_ends
 
 ABSTAINED = str(Verdict.CANNOT_ASSESS)
 
@@ -250,8 +251,7 @@ class Evidence:
         """The mean of what a check measured, several answers to a case as one; `n` counts the answers."""
         values = np.array([self.judged.values[unit] for unit in units], dtype=np.float64)
         means = case_means(values, cluster_codes(map(self._cluster, units)))
-        # Of weight 0 a check finds any number.
-        found = mean_figure(means.tolist(), limits=None if criterion.weight == 0 else (0.0, 1.0))
+        found = mean_figure(means.tolist(), limits=value_ends(criterion))
         return replace(found, n=len(units))
 
     def _options(self, criterion: Criterion, units: Sequence[Unit]) -> OptionAgreement:

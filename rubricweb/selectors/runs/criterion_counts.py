@@ -17,6 +17,7 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion, Judgement, Run, RunCriterionSummary, RunItem, RunState
 from rubricweb.selectors.shared.cases import case_numbers
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints, Reader, columns, floats, ints
+from rubricweb.selectors.shared.score_ends import value_ends
 
 
 @dataclass(frozen=True)
@@ -146,14 +147,6 @@ def _worth(criterion: Criterion) -> dict[str, float]:
     if criterion.kind == "binary":
         return {Verdict.MET: 1.0, Verdict.UNMET: 0.0}
     return {label: option.value for label, option in _options(criterion).items() if not option.na}
-
-
-def value_ends(criterion: Criterion) -> tuple[float, float] | None:
-    """The lowest and the highest value of an answer; None of a check of weight 0, which finds any number."""
-    if criterion.kind == "check":
-        return None if criterion.weight == 0 else (0.0, 1.0)
-    worth = _worth(criterion).values()
-    return min(worth), max(worth)
 
 
 def _options(criterion: Criterion) -> dict[str, Option]:

@@ -1,10 +1,11 @@
-"""The lowest and the highest score that runs can give."""
+"""The lowest and the highest score that runs can give, and value that an answer can have."""
 
 from collections.abc import Collection
 
 from django.db.models import Q, Sum
 
-from rubricweb.models import RubricVersion, Run, RunItem
+from rubricweb.engine.rubric.criterion import Option
+from rubricweb.models import Criterion, RubricVersion, Run, RunItem
 
 Ends = tuple[float, float]
 NORMALISED: Ends = (0.0, 1.0)
@@ -38,3 +39,11 @@ def raw_score_ends(runs: Collection[Run]) -> dict[int, Ends]:
         low, high = of_version[version_id]
         ends[run_id] = min(ends[run_id][0], low), max(ends[run_id][1], high)
     return ends
+
+
+def value_ends(criterion: Criterion) -> Ends | None:
+    """The lowest and the highest value of an answer; None of a check of weight 0, which finds any number."""
+    if criterion.kind == "check" and criterion.weight == 0:
+        return None
+    worth = [option.value for option in (Option(**one) for one in criterion.options) if not option.na]
+    return (min(worth), max(worth)) if worth else NORMALISED

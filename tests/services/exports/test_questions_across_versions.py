@@ -60,8 +60,15 @@ def labelled(people: Cast, dataset: Dataset, version: RubricVersion, rater: str,
 def exported(
     people: Cast, dataset: Dataset, queues: Sequence[ReviewQueue], format: str, run: Run | None = None
 ) -> bytes:
-    asked = {"what": "verdicts", "format": format, "queues": queues, "run": run}
-    made = exports.export(people.team, viewer=people.bob, dataset=dataset, **asked)  # type: ignore[arg-type]
+    made = exports.export(
+        people.team,
+        viewer=people.bob,
+        dataset=dataset,
+        what="verdicts",
+        format=format,
+        queues=queues,
+        run=run,
+    )
     return "".join(map(str, made.chunks)).encode()
 
 
