@@ -94,6 +94,10 @@ class LabelCell:
     final: str = ""
     final_reason: str = ""
 
+    def is_filled(self, row: Mapping[str, Any]) -> bool:
+        """Whether the row holds a label in it, the first or the final one."""
+        return says(row.get(self.column)) or bool(self.final and says(row.get(self.final)))
+
     def in_order(self, row: Mapping[str, Any]) -> tuple[LabelCell, ...]:
         """The cells this row fills: the first label, then the final one; a final label alone is the first."""
         if not (self.final and says(row.get(self.final))):

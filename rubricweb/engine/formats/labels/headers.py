@@ -104,7 +104,8 @@ def read_header(text: str, names: CriterionNames) -> LabelColumn | None:
     """What a header with a criterion's name says; None for one without.
 
     ``polite``, ``polite_score`` and ``polite (criterion)`` are labels on polite, ``polite (final)`` what was
-    said after the reveal, ``polite reason`` their reasons, ``ann: polite`` and ``polite_ann`` labels by ann.
+    said after the reveal, ``polite reason`` their reasons, ``ann: polite`` and ``polite_ann`` labels by
+    ann, ``ann: polite (final)`` what ann said after the reveal.
     """
     text = text.strip()
     if len(text) > _MAX_HEADER:
@@ -113,7 +114,8 @@ def read_header(text: str, names: CriterionNames) -> LabelColumn | None:
     if whole is not None:
         return whole
     if text.endswith(FINAL):
-        final = _whole(text.removesuffix(FINAL), names)
+        first = text.removesuffix(FINAL)
+        final = _whole(first, names) or _pair(first, names)
         if final is not None:
             return replace(final, is_final=True)
     for rest in without(text, REASON_WORDS):
@@ -123,10 +125,13 @@ def read_header(text: str, names: CriterionNames) -> LabelColumn | None:
     return _pair(text, names)
 
 
-def rater_and_reason(text: str) -> tuple[str, bool]:
-    """A rater's name as a header says it, and whether the column holds reasons: ``ann reason``."""
+def read_rater_header(text: str) -> LabelColumn:
+    """What a header with nothing but a rater's name says: ``ann``, ``ann (final)`` or ``ann reason``."""
+    text = text.strip()
+    if text.endswith(FINAL):
+        return LabelColumn(rater=text.removesuffix(FINAL).strip(), is_final=True)
     rest = next(without(text, REASON_WORDS), None)
-    return (text.strip(), False) if rest is None else (rest, True)
+    return LabelColumn(rater=text) if rest is None else LabelColumn(rater=rest, is_reason=True)
 
 
 def _whole(text: str, names: CriterionNames) -> LabelColumn | None:

@@ -185,7 +185,7 @@ class _RowReader:
             rater = self._key(record, "rater", found.rater, "no_rater", problems)
         kind = self._kind(record, rater, problems)
         spoken = found.shape == "long"
-        cells = found.cells if spoken else [one for one in found.cells if says(record.data.get(one.column))]
+        cells = found.cells if spoken else [one for one in found.cells if one.is_filled(record.data)]
         if not spoken and problems:
             if cells:
                 self._out.add(problems)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rubricweb.engine.errors import FaultList, nearest, shortened
@@ -23,8 +23,8 @@ from rubricweb.engine.formats.labels.headers import (
     CriterionNames,
     LabelColumn,
     plain,
-    rater_and_reason,
     read_header,
+    read_rater_header,
 )
 from rubricweb.engine.rubric import Criterion
 from rubricweb.engine.verdict import Verdict
@@ -121,7 +121,7 @@ class _Recogniser:
             if role in FIELDS:
                 self._roles[role] = column
             elif column:
-                self._headers[column] = read_header(field, known.names) or _rater_header(field)
+                self._headers[column] = read_header(field, known.names) or read_rater_header(field)
         taken = {*self._roles.values(), *self._headers, *choices.unread}
         self._said = frozenset(self._headers)
         self._free = [column for column in sample if column not in taken]
@@ -220,35 +220,22 @@ class _Recogniser:
             for column, one in self._headers.items()
             if wanted(one) or (column in self._said and one.criterion)
         }
-        reasons = {(one.criterion, one.rater): column for column, one in headers.items() if one.is_reason}
-        finals = {(one.criterion, one.rater): column for column, one in headers.items() if one.is_final}
-        return tuple(
-            LabelCell(column, *about, reasons.get(about, ""), finals.get(about, ""))
-            for column, one in headers.items()
-            if not (one.is_reason or one.is_final)
-            for about in [(one.criterion, one.rater)]
-        )
+        return _cells_of(headers)
 
     def _rater_cells(self) -> tuple[LabelCell, ...]:
         """Columns called like raters; without any, those that hold answers throughout."""
         said = {column: one for column, one in self._headers.items() if one.rater and not one.criterion}
         free = [column for column in self._free if column not in self._taken]
         if not said:
-            named = [column for column in free if _is_rater_name(rater_and_reason(column)[0])]
+            named = [column for column in free if _is_rater_name(read_rater_header(column).rater)]
             answering = [column for column in free if self._share(column, self._known.is_answer) >= _MOST]
             labels = named or (answering if len(answering) > 1 else [])
-            said = {column: _rater_header(column) for column in labels}
-        reasons = {one.rater: column for column, one in said.items() if one.is_reason}
-        for column in free:
-            rater, is_reason = rater_and_reason(column)
-            if is_reason:
-                reasons.setdefault(rater, column)
+            said = {column: read_rater_header(column) for column in labels}
+        raters = {one.rater for one in said.values()}
+        beside = {column: read_rater_header(column) for column in free if column not in said}
+        said |= {column: one for column, one in beside.items() if one.is_reason and one.rater in raters}
         about = "" if self._criterion else self._one_criterion
-        return tuple(
-            LabelCell(column, about, one.rater, reasons.get(one.rater, ""))
-            for column, one in said.items()
-            if not one.is_reason
-        )
+        return _cells_of({column: replace(one, criterion=about) for column, one in said.items()})
 
     # ── Columns ──────────────────────────────────────────────────────────────────────────────────
 
@@ -335,9 +322,24 @@ class _Recogniser:
         return sum(fits(value) for value in values) / len(values) if values else 0.0
 
 
-def _rater_header(text: str) -> LabelColumn:
-    rater, is_reason = rater_and_reason(text)
-    return LabelColumn(rater=rater, is_reason=is_reason)
+def _cells_of(headers: Mapping[str, LabelColumn]) -> tuple[LabelCell, ...]:
+    """One per column of labels, with those of final labels and of reasons that belong to it.
+
+    Where only a column of final labels is there, it is the one of labels.
+    """
+    about = {column: (one.criterion, one.rater) for column, one in headers.items()}
+    reasons = {about[column]: column for column, one in headers.items() if one.is_reason}
+    finals = {about[column]: column for column, one in headers.items() if one.is_final}
+    firsts = [column for column, one in headers.items() if not (one.is_reason or one.is_final)]
+    with_first = {about[column] for column in firsts}
+    alone = [column for key, column in finals.items() if key not in with_first]
+    return (
+        *(
+            LabelCell(one, *about[one], reasons.get(about[one], ""), finals.get(about[one], ""))
+            for one in firsts
+        ),
+        *(LabelCell(one, *about[one], reasons.get(about[one], "")) for one in alone),
+    )
 
 
 def _is_rater_name(name: str) -> bool:

@@ -116,6 +116,26 @@ def test_a_person_says_what_columns_are() -> None:
     assert labels(raters) == [("r1", "rude", "ann", "MET"), ("r1", "rude", "ben", "UNMET")]
 
 
+FINALS = {
+    "id,rater,polite,polite (final)\nr1,ann,yes,no\nr2,ann,,no\n": "criteria",
+    "id,criterion,ann,ann (final)\nr1,polite,yes,no\nr2,polite,,no\n": "raters",
+    "id,ann: polite,ann: polite (final)\nr1,yes,no\nr2,,no\n": "both",
+}
+
+
+@pytest.mark.parametrize("text", FINALS, ids=FINALS.values())
+def test_a_column_of_final_labels_belongs_to_the_one_beside_it_and_counts_alone(text: str) -> None:
+    reading = read(text)
+    assert reading.found.shape == FINALS[text]
+    said = [(*label, one.final_verdict) for label, one in zip(labels(reading), reading.labels, strict=True)]
+    assert said == [("r1", "polite", "ann", "MET", "UNMET"), ("r2", "polite", "ann", "UNMET", None)]
+
+
+def test_without_first_labels_a_column_of_final_ones_holds_the_labels() -> None:
+    reading = read("id,rater,polite (final)\nr1,ann,yes\n")
+    assert labels(reading) == [("r1", "polite", "ann", "MET")]
+
+
 def test_columns_that_say_nothing_are_named_once() -> None:
     reading = read("alpha,beta\n" + "1,2\n" * 500)
     (fault,) = reading.refused
