@@ -31,6 +31,10 @@ class JudgementQuerySet(models.QuerySet["Judgement"]):
         """Those in submitted reviews, drafts and judges left out: see `in_reviews`."""
         return self.filter(in_reviews(**conditions))
 
+    def in_order_given(self) -> Self:
+        """Labels in the order their reviews were submitted: a draft begun first may be submitted last."""
+        return self.order_by("review__submitted_at", "pk")
+
 
 class Judgement(models.Model):
     """People, judges and checks fill in the same form; a failure is an error, never an answer.

@@ -78,7 +78,7 @@ def label_rows(queues: Collection[ReviewQueue], *, settled: bool) -> QuerySet[Ju
     """What people said in these queues and submitted, or what a file settled, in the order it was given."""
     is_settled = in_reviews(rater__kind=RaterKind.SETTLED)
     rows = Judgement.objects.in_reviews(queue__in=queues)
-    return rows.filter(is_settled if settled else ~is_settled, verdict__isnull=False).order_by("pk")
+    return rows.filter(is_settled if settled else ~is_settled, verdict__isnull=False).in_order_given()
 
 
 def label_queue(into: Dataset, version: RubricVersion | None, name: str, *, by: User | None) -> ReviewQueue:
@@ -125,8 +125,8 @@ def copy_labels(
         pairs += _copy_reviews(queue, here, copies, noted=_without(said, beside))
         if beside:
             pairs += _copy_reviews(_queue_beside(queue), beside, copies, noted=beside)
-    # In their order: of labels given to several versions the newest counts for the next one.
-    pairs.sort(key=lambda pair: pair[0].pk)
+    # In the order they were given: of labels given to several versions the last counts for the next one.
+    pairs.sort(key=lambda pair: (pair[1].submitted_at, pair[0].pk))
     copied = [
         Judgement(
             review=review,

@@ -4,9 +4,10 @@ Who is in a team, and how a small run was graded, is where most tests begin and 
 """
 
 import dataclasses
+import pickle
 from collections.abc import Callable, Hashable, Iterator
-from copy import deepcopy
 from datetime import datetime
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 import time_machine
@@ -42,7 +43,8 @@ def remembered(key: Hashable, make: Callable[[], T]) -> T:
         model: [row for row in model._base_manager.order_by("pk") if row.pk not in before[model]]
         for model in _models()
     }
-    _kept[key] = _Kept(timezone.now(), {model: new for model, new in rows.items() if new}, deepcopy(made))
+    new = {model: found for model, found in rows.items() if found}
+    _kept[key] = _Kept(timezone.now(), new, pickle.dumps(made))
     return made
 
 
@@ -50,31 +52,40 @@ def _models() -> list[type[Model]]:
     return [model for model in apps.get_models(include_auto_created=True) if model._meta.managed]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class _Kept(Generic[T]):
+    """The rows of `made`, whose times are as if they were made at `at`."""
+
     at: datetime
     rows: dict[type[Model], list[Model]]
-    made: T
+    made: bytes
+    """Pickled: a copy is read much faster than `deepcopy` makes one."""
 
     def put_back(self) -> T:
-        later = timezone.now() - self.at
-        rows, made = deepcopy((self.rows, self.made))
-        for model, new in rows.items():
-            times = [field.attname for field in model._meta.fields if isinstance(field, DateTimeField)]
-            for row in new:
-                for name in times:
+        now = timezone.now()
+        for model, rows in self.rows.items():
+            for row in rows:
+                for name in _times(model):
                     if (time := getattr(row, name)) is not None:
-                        setattr(row, name, time + later)
-            model._base_manager.bulk_create(new)
+                        setattr(row, name, time + (now - self.at))
+        self.at = now
+        for model, rows in self.rows.items():
+            model._base_manager.bulk_create(rows)
         # On PostgreSQL ids that were given are not counted.
-        if statements := connection.ops.sequence_reset_sql(no_style(), list(rows)):
+        if statements := connection.ops.sequence_reset_sql(no_style(), list(self.rows)):
             with connection.cursor() as cursor:
                 cursor.execute("".join(statements))
+        made: T = pickle.loads(self.made)
         for own in _rows_in(made):
-            for row in rows.get(type(own), []):
+            for row in self.rows.get(type(own), []):
                 if row.pk == own.pk:
-                    vars(own).update({one.attname: getattr(row, one.attname) for one in row._meta.fields})
+                    vars(own).update({name: getattr(row, name) for name in _times(type(own))})
         return made
+
+
+@cache
+def _times(model: type[Model]) -> list[str]:
+    return [field.attname for field in model._meta.fields if isinstance(field, DateTimeField)]
 
 
 def _rows_in(made: Any) -> Iterator[Model]:

@@ -168,9 +168,9 @@ def people_labels(
 ) -> list[PersonLabel]:
     """Submitted labels in these queues, by item, criterion and rater, each read as `readings` says.
 
-    Of one rater's labels on a unit that given to the criterion itself counts, else the newest. What a file
-    settled is no further vote beside people's: it counts on units none of them labelled. `items` narrows it
-    to some; `detailed` reads who, when and from where as well; `also_in` are more queues over the same
+    Of one rater's labels on a unit that given to the criterion itself counts; of several of these, or of
+    others, that submitted last. What a file settled is no further vote beside people's: it counts on units
+    none of them labelled. `items` narrows it to some; `detailed` reads who, when and from where as well; `also_in` are more queues over the same
     datasets, whose labels are read as those of `queues`. Three queries.
     """
     read = readings(queues, runs=runs, version=version)
@@ -182,7 +182,7 @@ def people_labels(
     if items is not None:
         rows = rows.filter(item__in=items)
     said_columns = ["verdict", "final", "criterion_id", "pk"]
-    rows = rows.annotate(final=Coalesce("revision__verdict", "verdict")).order_by("pk")
+    rows = rows.annotate(final=Coalesce("revision__verdict", "verdict")).in_order_given()
     if detailed:
         revised = Coalesce("revision__revised_at", "review__submitted_at")
         rows = rows.annotate(at=Greatest("review__submitted_at", revised))

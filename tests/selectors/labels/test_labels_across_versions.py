@@ -1,6 +1,7 @@
 """Labels outlive new versions of their rubric: they count where the question stayed the same, only there."""
 
 import pytest
+from django.utils import timezone
 
 from rubricweb.errors import Conflict
 from rubricweb.models import Criterion, Dataset, RubricVersion
@@ -13,6 +14,7 @@ from rubricweb.selectors.labels.label_evidence import label_evidence
 from rubricweb.selectors.rubrics.todo import rubric_todo
 from rubricweb.selectors.rubrics.versions import changes_before
 from rubricweb.services import adjudications
+from rubricweb.services.reviews import queues, reviews
 from rubricweb.services.rubrics import rubrics
 from tests import factories
 from tests.factories import Cast
@@ -183,6 +185,26 @@ def test_of_two_labels_of_one_rater_the_one_given_to_the_version_that_reads_coun
     # By the third version neither is its own: the one given last counts.
     assert read == {1: {"MET"}, 2: {"UNMET"}, 3: {"MET"}}
     assert all(len(by_rater) == 2 for by_rater in labels([early, later]).values())
+
+
+def test_of_two_labels_of_one_rater_the_one_submitted_last_counts_whichever_was_begun_first(
+    people: Cast, dataset: Dataset, first: RubricVersion
+) -> None:
+    queues_ = [
+        factories.queue(
+            people.team, people.ed, dataset=dataset, rubric_version=first, raters=[people.ann], name=name
+        )
+        for name in ("begun first", "begun second")
+    ]
+    item, criterion = dataset.items.get(key="good"), first.criteria.get(name="capital")
+    early, late = (queues.start_review(queue, item, people.ann) for queue in queues_)
+    for review, verdict in ((early, "UNMET"), (late, "UNMET"), (early, "MET")):
+        for one in reviews.criteria_of(review):
+            answer = "warm" if one.kind == "choice" else verdict
+            reviews.save_verdict(review, one.pk, verdict=answer, reason="")
+    for review in (late, early):
+        reviews.submit(review, now=timezone.now())
+    assert ground_truth(queues_)[item.pk, criterion.pk].verdict == "MET"
 
 
 def test_decisions_survive_with_the_words_they_were_made_on(
