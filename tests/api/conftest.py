@@ -16,8 +16,13 @@ from tests.worlds.remembered import remembered
 
 
 @pytest.fixture
-def token() -> Callable[..., str]:
-    """`token(user, team)` is the secret of a fresh token of that member."""
+def token(request: pytest.FixtureRequest) -> Callable[..., str]:
+    """`token(user, team)` is the secret of a fresh token of that member.
+
+    A test's world comes before its tokens: their lines in the journal would take the ids it is put back with.
+    """
+    if "world" in request.fixturenames:
+        request.getfixturevalue("world")
 
     def make(user: User, team: Team, *, may_write: bool = True, days: int = 30) -> str:
         membership = team.memberships.get(user=user)

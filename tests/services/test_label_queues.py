@@ -29,6 +29,7 @@ from rubricweb.services.rubrics.label_decisions import NewLabelDecision
 from rubricweb.services.teams import teams
 from tests import factories
 from tests.factories import Cast
+from tests.worlds.remembered import remembered
 from tests.worlds.versions import CRITERIA, changed, said
 
 REWORDED = "Names Paris as the capital of France."
@@ -52,17 +53,26 @@ def answer(queue: ReviewQueue, user: User, labels: dict[str, str] | None = None)
 
 @pytest.fixture
 def first(people: Cast) -> RubricVersion:
-    return factories.version(people.team, people.ed, criteria=CRITERIA)
+    return remembered(
+        ("label queues: version", people.team.pk),
+        lambda: factories.version(people.team, people.ed, criteria=CRITERIA),
+    )
 
 
 @pytest.fixture
 def dataset(people: Cast) -> Dataset:
-    return factories.dataset(people.team, people.ed)
+    return remembered(
+        ("label queues: dataset", people.team.pk), lambda: factories.dataset(people.team, people.ed)
+    )
 
 
 @pytest.fixture
 def labelled(people: Cast, first: RubricVersion, dataset: Dataset) -> ReviewQueue:
     """ann says MET of all three items, rae of all but `bad`."""
+    return remembered(("label queues", first.pk, dataset.pk), lambda: label(people, first, dataset))
+
+
+def label(people: Cast, first: RubricVersion, dataset: Dataset) -> ReviewQueue:
     queue = factories.queue(
         people.team,
         people.ed,

@@ -19,6 +19,7 @@ from tests.commands.shapes import misfits
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
 from tests.web.test_blinding import MARKERS, Stage, staged
+from tests.worlds.remembered import remembered
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,10 @@ class Place:
 
 @pytest.fixture
 def place(people: Cast) -> Place:
+    return remembered(("adjudication commands", people.team.pk), lambda: make_place(people))
+
+
+def make_place(people: Cast) -> Place:
     version = factories.version(people.team, people.ed)
     dataset = factories.dataset(people.team, people.ed, items=factories.ITEMS[:1])
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)

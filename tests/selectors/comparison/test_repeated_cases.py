@@ -17,6 +17,7 @@ from rubricweb.selectors.runs import results
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.remembered import remembered
 from tests.worlds.sampled import graded, label, opened
 
 CASES, ATTEMPTS, WRONG = 8, 3, 2
@@ -24,6 +25,10 @@ CASES, ATTEMPTS, WRONG = 8, 3, 2
 
 @pytest.fixture
 def labelled(people: Cast) -> tuple[Run, ReviewQueue]:
+    return remembered(("repeated cases", people.team.pk), lambda: grade_and_label(people))
+
+
+def grade_and_label(people: Cast) -> tuple[Run, ReviewQueue]:
     items = [
         {
             "case_id": f"c{case:02}",

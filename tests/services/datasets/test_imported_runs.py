@@ -50,6 +50,7 @@ from tests.api.client import ApiClient
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
 from tests.services.datasets.test_machine_labels import FOREIGN, LABEL_STUDIO
+from tests.worlds.remembered import remembered
 
 RUBRIC = [
     {"name": "right", "weight": 3, "requirement": "Is right."},
@@ -61,6 +62,10 @@ RUBRIC = [
 @pytest.fixture
 def tasks(people: Cast) -> Dataset:
     """Six answers: ann says MET of all, ben of all but the first, the model UNMET of all."""
+    return remembered(("imported runs", people.team.pk), lambda: import_tasks(people))
+
+
+def import_tasks(people: Cast) -> Dataset:
     data = json.dumps(LABEL_STUDIO).encode()
     return datasets.import_dataset(people.team, by=people.ed, data=data, filename="tasks.json", name="tasks")
 

@@ -51,6 +51,7 @@ from rubricweb.services.teams import teams
 from tests import factories
 from tests.judging import InProcessJudge, grade
 from tests.worlds.furnished import Furnished, furnish_teams
+from tests.worlds.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 WORKER = "here:1"
@@ -81,6 +82,10 @@ def come(before: Rows) -> set[str]:
 
 @pytest.fixture
 def world() -> Furnished:
+    return remembered("furnished, nothing going on", make_world)
+
+
+def make_world() -> Furnished:
     found = furnish_teams()
     for team in (found.people.team, found.people.other_team):
         ended = {"state": RunState.CANCELLED, "finished_at": timezone.now()}

@@ -32,6 +32,7 @@ from tests import factories
 from tests.api.client import ApiClient
 from tests.commands.terminal import terminal_of
 from tests.factories import Cast
+from tests.worlds.remembered import remembered
 from tests.worlds.versions import CRITERIA, changed, graded, label, said
 
 OPTIONS = [{"label": one, "value": place / 2} for place, one in enumerate(("cold", "fair", "kind"))]
@@ -82,6 +83,10 @@ class World:
 
 @pytest.fixture
 def world(people: Cast) -> World:
+    return remembered(("label lineage", people.team.pk), lambda: make_world(people))
+
+
+def make_world(people: Cast) -> World:
     first = factories.version(people.team, people.ed, criteria=CRITERIA)
     dataset = factories.dataset(people.team, people.ed)
     queue = label(people, dataset, first, "first")

@@ -20,6 +20,7 @@ from rubricweb.services.reviews import calibration, prefetch, queues, reviews
 from rubricweb.services.reviews.queue_changes import reassign_queue
 from tests import factories
 from tests.factories import Cast
+from tests.worlds.remembered import remembered
 
 ITEMS = [{"id": f"item-{n}", "submission": f"Answer {n}."} for n in range(8)]
 NAMES = ("capital", "concise", "wrong_country")
@@ -27,12 +28,18 @@ NAMES = ("capital", "concise", "wrong_country")
 
 @pytest.fixture
 def version(people: Cast) -> RubricVersion:
-    return factories.version(people.team, people.ed)
+    return remembered(
+        ("calibration: version", people.team.pk), lambda: factories.version(people.team, people.ed)
+    )
 
 
 @pytest.fixture
 def queue(people: Cast, version: RubricVersion) -> ReviewQueue:
     """Eight items for ann and rae, one rater each; the labels of the last four came settled, all MET."""
+    return remembered(("calibration", version.pk), lambda: make_queue(people, version))
+
+
+def make_queue(people: Cast, version: RubricVersion) -> ReviewQueue:
     dataset = factories.dataset(people.team, people.ed, items=ITEMS)
     lines = [f"item-{n},{name},ground truth,MET," for n in range(4, 8) for name in NAMES]
     data = "\n".join(["item_id,criterion,rater,verdict,reason", *lines]).encode()

@@ -29,6 +29,7 @@ from rubricweb.services.runs import budgets, lifecycle
 from tests import factories
 from tests.factories import Cast, WakeUps
 from tests.judging import InProcessJudge, grade
+from tests.worlds.remembered import remembered
 
 Prepare = Callable[..., Run]
 
@@ -43,6 +44,10 @@ def broken(requirement: str, response: str) -> JudgeError:
 
 @pytest.fixture
 def run(people: Cast) -> Run:
+    return remembered(("run control", people.team.pk), lambda: start(people))
+
+
+def start(people: Cast) -> Run:
     return factories.run(
         people.team,
         people.ed,

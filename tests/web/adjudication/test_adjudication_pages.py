@@ -6,20 +6,25 @@ import re
 import pytest
 from django.urls import reverse
 
-from rubricweb.models import Adjudication, JournalEntry, Review, Revision, SystemVersion
+from rubricweb.models import Adjudication, JournalEntry, Review, Revision, Run, SystemVersion
 from rubricweb.services.reviews import reviews
 from rubricweb.services.runs.launching import launch_runs
 from rubricweb.services.runs.starting import RunOptions
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.remembered import remembered
 
 # What Xenia and Yusuf said; the judge says MET to all. To decide: 2, where people differ, then 3 and 4.
 SAID = {"1": "MET MET", "2": "MET UNMET", "3": "UNMET UNMET", "4": "UNMET UNMET"}
 
 
 @pytest.fixture
-def run(people: Cast):
+def run(people: Cast) -> Run:
+    return remembered(("adjudication pages", people.team.pk), lambda: label_and_grade(people))
+
+
+def label_and_grade(people: Cast) -> Run:
     version = factories.version(
         people.team, people.ed, criteria=[{"name": "only", "weight": 1, "requirement": "Is right."}]
     )

@@ -13,6 +13,7 @@ from rubricweb.models import Adjudication, Criterion, Judgement, ReviewQueue, Ru
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
+from tests.worlds.remembered import remembered
 
 CRITERIA: list[dict[str, Any]] = [
     {
@@ -43,6 +44,10 @@ JUDGE = {"1": "thin & flat", "2": "fair", "3": "fair", "4": "deep"}
 @pytest.fixture
 def graded(people: Cast) -> tuple[Run, ReviewQueue]:
     """Four items labelled by one person and answered by a judge, as in `compare_options`' worked example."""
+    return remembered(("choice comparison pages", people.team.pk), lambda: label_and_grade(people))
+
+
+def label_and_grade(people: Cast) -> tuple[Run, ReviewQueue]:
     version = factories.version(people.team, people.alice, criteria=CRITERIA)
     dataset = factories.dataset(people.team, people.alice, items=ITEMS)
     queue = factories.queue(

@@ -13,6 +13,7 @@ from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.remembered import remembered
 
 # Four items, one criterion. What x, y and z said; what the judge said. Item 2: the judge differs and so does
 # one rater; item 4: one rater differs from the other two and the judge.
@@ -56,6 +57,10 @@ def judge() -> InProcessJudge:
 
 @pytest.fixture
 def graded(people: Cast) -> tuple[Run, ReviewQueue]:
+    return remembered(("comparison pages", people.team.pk), lambda: label_and_grade(people))
+
+
+def label_and_grade(people: Cast) -> tuple[Run, ReviewQueue]:
     rubric_version, data = version(people), dataset(people)
     queue = label(people, data, rubric_version)
     run = factories.run(

@@ -15,12 +15,17 @@ from rubricweb.services.runs import control
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, LabelJudge, grade
+from tests.worlds.remembered import remembered
 
 LABELS = "item_id,criterion,rater,verdict,reason\ngood,capital,x,MET,=1+1\nbad,capital,x,UNMET,\n"
 
 
 @pytest.fixture
 def graded(people: Cast) -> Run:
+    return remembered(("dashboard pages", people.team.pk), lambda: grade_and_label(people))
+
+
+def grade_and_label(people: Cast) -> Run:
     version = factories.version(people.team, people.ed)
     dataset = factories.dataset(people.team, people.ed)
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, name="First run")

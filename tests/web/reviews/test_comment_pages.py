@@ -20,6 +20,7 @@ from rubricweb.services.teams import teams
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.remembered import remembered
 
 
 @dataclass
@@ -40,6 +41,10 @@ class Place:
 
 @pytest.fixture
 def place(people: Cast) -> Place:
+    return remembered(("comment pages", people.team.pk), lambda: make_place(people))
+
+
+def make_place(people: Cast) -> Place:
     version = factories.version(people.team, people.alice)
     dataset = factories.dataset(people.team, people.alice)
     run = factories.run(people.team, people.alice, dataset=dataset, rubric_version=version)
