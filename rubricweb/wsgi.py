@@ -15,7 +15,7 @@ application = get_wsgi_application()
 # (`--preload`), rather than in each of its workers at their first request.
 import rubricweb.urls  # noqa: E402, F401  after Django is set up; for what it imports
 
-# What is imported stays: the collector need not walk it, nor copy its memory into every forked process.
-gc.collect()
+# What is imported stays: the collector need not walk it, nor copy its memory into every forked process. Nor
+# does it now: that takes a tenth of a second, for the few thousand small objects that importing leaves.
 gc.freeze()
 gc.enable()

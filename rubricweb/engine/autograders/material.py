@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from rubricweb.engine.rubric import Criterion
@@ -34,12 +35,16 @@ TAGS = (
 """Every tag our prompts use; inside content none of them can be written."""
 
 _INVISIBLE = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*"
-_OUR_TAG = re.compile(
-    r"[<\uff1c](?=[\s/\\\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*(?:"
-    + "|".join(_INVISIBLE.join(tag) for tag in TAGS)
-    + r")(?![a-z0-9_]))",
-    re.IGNORECASE,
-)
+
+
+@cache  # compiled by those who ask: it takes longer than most modules do to import
+def _our_tag() -> re.Pattern[str]:
+    return re.compile(
+        r"[<\uff1c](?=[\s/\\\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*(?:"
+        + "|".join(_INVISIBLE.join(tag) for tag in TAGS)
+        + r")(?![a-z0-9_]))",
+        re.IGNORECASE,
+    )
 
 
 def neutralised(text: str) -> str:
@@ -49,7 +54,7 @@ def neutralised(text: str) -> str:
     space, attributes, a missing ``>``, full-width brackets and invisible characters make no difference. All
     other markup stays as it is.
     """
-    return _OUR_TAG.sub("‹", text)
+    return _our_tag().sub("‹", text)
 
 
 def block(tag: str, content: str, **attributes: str) -> str:

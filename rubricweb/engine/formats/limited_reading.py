@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import resource
@@ -133,3 +134,4 @@ def main(*, streamed: bool) -> None:
 
 if __name__ == "__main__":
     main(streamed=sys.argv[1:] == ["stream"])
+    gc.freeze()  # the process ends: it need not look for garbage first

@@ -1,10 +1,12 @@
 """How results are printed: lines for people, JSON for programs, tables that fit a file as well."""
 
+from __future__ import annotations
+
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.cells import cell_len
@@ -14,10 +16,12 @@ from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.agreement.scores.pairing import Unit
 from rubricweb.engine.number_format import counted, text_of
 from rubricweb.management.terminal.remarks import HARMLESS
+
+if TYPE_CHECKING:  # they need numpy: a tenth of a second that `rubricweb lint` does without
+    from rubricweb.engine.agreement.intervals import Figure
+    from rubricweb.engine.agreement.scores.pairing import Unit
 
 WIDTH = 140  # of tables that go into a file or a pipe
 # JSON escapes the other control characters by itself.
