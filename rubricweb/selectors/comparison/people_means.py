@@ -89,8 +89,8 @@ def people_estimate(
     *,
     hidden: Collection[int] = (),
 ) -> PeopleEstimate:
-    """The estimate over these rows of the run, from people's `scores` by item id; at most eight queries,
-    ten of raw scores.
+    """The estimate over these rows of the run, from people's `scores` by item id; at most nine queries,
+    two more of raw scores, and one for each step of carried options.
 
     `hidden` items are not among the rows. Refused where the labelled items are no random sample of the rows,
     and where too few are labelled for an interval.
@@ -101,7 +101,7 @@ def people_estimate(
     judged = replace(mean_figure(_by_case(machine, cases), limits=ends), n=_known(machine))
     labelled, judged_labelled = _plain_means(scores, machine, cases)
     everything = f"the {len(rows):,} items of {run.dataset}" + " that you may see" * bool(hidden)
-    samples = Samples(queues, [row.item_id for row in rows])
+    samples = Samples(queues, [row.item_id for row in rows], version=run.rubric_version_id)
     asked = Criterion.objects.filter(version=run.rubric_version_id).exclude(kind="check")
     found = samples.of(asked.values_list("pk", flat=True))
     these = like_these = None

@@ -34,7 +34,8 @@ def compare_item_scores(
 ) -> ScoreComparison:
     """All items of the run and those started with it that are not `hidden`; the estimate is of the run alone.
 
-    Nine queries at most, however many items, four more of raw scores.
+    Ten queries at most, however many items, four more of raw scores and one for each step of carried
+    options.
     """
     rows = scored_rows(run.launched_with, hidden)
     own = [row for row in rows if row.run_id == run.pk]

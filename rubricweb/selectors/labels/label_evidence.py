@@ -3,8 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from django.db.models import Q
-
 from rubricweb import engine
 from rubricweb.engine.agreement import Ratings, alpha_nominal, alpha_ordinal
 from rubricweb.engine.agreement.intervals import Figure
@@ -32,6 +30,7 @@ from rubricweb.selectors.labels.ground_truth import (
     of_people,
     people_first,
 )
+from rubricweb.selectors.labels.meanings import counting_criteria
 from rubricweb.selectors.labels.stored_answers import answer_of
 
 
@@ -44,7 +43,7 @@ def label_evidence(version: RubricVersion, team: Team, *, viewer: User) -> list[
     does not depend on the number of items.
     """
     criteria = sorted(version.criteria.all(), key=lambda one: one.position)
-    queues = people_first(_labelled_queues(version))
+    queues = people_first(_labelled_queues(version, criteria))
     hidden = set(hidden_items(viewer, team).values_list("pk", flat=True))
     by_rater = {
         unit: said for unit, said in labels(queues, version=version.pk).items() if unit[0] not in hidden
@@ -70,10 +69,14 @@ def label_evidence(version: RubricVersion, team: Team, *, viewer: User) -> list[
     ]
 
 
-def _labelled_queues(version: RubricVersion) -> list[ReviewQueue]:
-    """Queues with a submitted label on the version; items bring their own to queues of any."""
-    asked = Q(criterion__version=version) | Q(criterion__meaning__criteria__version=version)
-    said = Judgement.objects.in_reviews(queue__team__deleted_at=None).filter(asked)
+def _labelled_queues(version: RubricVersion, criteria: Iterable[Criterion]) -> list[ReviewQueue]:
+    """Queues with a submitted label that counts for one of the version's criteria, whichever version it was
+    given to; items bring their own to queues of any.
+    """
+    asked = {criterion.pk for criterion in criteria}
+    for counting in counting_criteria(version.pk).values():
+        asked |= set(counting.values())
+    said = Judgement.objects.in_reviews(queue__team__deleted_at=None).filter(criterion__in=asked)
     return list(ReviewQueue.objects.filter(pk__in=said.order_by().values("review__queue")).order_by("pk"))
 
 

@@ -16,6 +16,7 @@ from django.db.models.functions import Coalesce, Greatest
 
 from rubricweb.engine.origin import Origin, origin_of
 from rubricweb.models import Adjudication, Criterion, Judgement, Rater, RaterKind, ReviewQueue, Run
+from rubricweb.selectors.labels.meanings import SharedMeaning, meanings_of
 from rubricweb.selectors.shared.option_maps import flows
 
 Unit = tuple[int, int]
@@ -94,7 +95,7 @@ def readings(
         for version_id, dataset_id in sorted(rows, key=lambda row: -(row[0] or 0)):
             wanted[dataset_id] += [] if version_id is None else [version_id]
     first = [] if version is None else [version]
-    meanings = _meanings({*first, *(version_id for several in wanted.values() for version_id in several)})
+    meanings = meanings_of({*first, *(version_id for several in wanted.values() for version_id in several)})
     elsewhere = reading_of(first, meanings)
     found: dict[int, LabelMapping] = defaultdict(lambda: elsewhere)
     for dataset_id, several in wanted.items():
@@ -104,21 +105,10 @@ def readings(
 
 def reading_by(version: int | None) -> LabelMapping:
     """How labels are read by one version alone; None is an item's own rubric, which reads its own."""
-    return LabelMapping() if version is None else reading_of([version], _meanings([version]))
+    return LabelMapping() if version is None else reading_of([version], meanings_of([version]))
 
 
-@dataclass
-class _Meaning:
-    """One meaning: version id → criterion id, and the meaning whose labels flow into it through
-    `option_map`.
-    """
-
-    source_id: int | None
-    option_map: Mapping[str, str | None] | None
-    members: dict[int, int] = field(default_factory=dict)
-
-
-def reading_of(versions: Sequence[int], meanings: Mapping[int, _Meaning]) -> LabelMapping:
+def reading_of(versions: Sequence[int], meanings: Mapping[int, SharedMeaning]) -> LabelMapping:
     """Each label counts for the first of these versions that has its meaning, or into which it flows."""
     rank = {version: place for place, version in reversed(list(enumerate(versions)))}
     best: dict[int, tuple[int, int, Mapping[str, str] | None]] = {}
@@ -138,25 +128,6 @@ def reading_of(versions: Sequence[int], meanings: Mapping[int, _Meaning]) -> Lab
     )
 
 
-def _meanings(versions: Collection[int]) -> dict[int, _Meaning]:
-    """Every meaning that one of these versions has, and those that flow into it. One query, and one more for
-    each step of carried options.
-    """
-    found: dict[int, _Meaning] = {}
-    wanted = Criterion.objects.filter(version__in=versions, meaning__isnull=False).values("meaning")
-    rows = Criterion.objects.filter(meaning__in=wanted) if versions else Criterion.objects.none()
-    while True:
-        for pk, version_id, meaning_id, source, option_map in rows.order_by().values_list(
-            "pk", "version_id", "meaning_id", "meaning__source_id", "meaning__option_map"
-        ):
-            assert meaning_id is not None  # asked for
-            found.setdefault(meaning_id, _Meaning(source, option_map)).members[version_id] = pk
-        missing = {one.source_id for one in found.values() if one.source_id is not None} - set(found)
-        if not missing:
-            return found
-        rows = Criterion.objects.filter(meaning__in=missing)
-
-
 def people_labels(
     queues: Sequence[ReviewQueue],
     *,
@@ -170,8 +141,9 @@ def people_labels(
 
     Of one rater's labels on a unit that given to the criterion itself counts; of several of these, or of
     others, that submitted last. What a file settled is no further vote beside people's: it counts on units
-    none of them labelled. `items` narrows it to some; `detailed` reads who, when and from where as well; `also_in` are more queues over the same
-    datasets, whose labels are read as those of `queues`. Three queries.
+    none of them labelled. `items` narrows it to some; `detailed` reads who, when and from where as well;
+    `also_in` are more queues over the same datasets, whose labels are read as those of `queues`.
+    Three queries.
     """
     read = readings(queues, runs=runs, version=version)
     everywhere = [*queues, *also_in]

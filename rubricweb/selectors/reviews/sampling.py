@@ -7,6 +7,7 @@ from functools import cached_property
 
 from rubricweb.engine.number_format import counted
 from rubricweb.models import Draw, Order, QueueCriterion, Review, ReviewQueue, ReviewState
+from rubricweb.selectors.labels.meanings import counting_criteria
 from rubricweb.selectors.reviews.queue_sources import ALL, SAMPLE
 
 UNFINISHED_MOST = 0.1
@@ -93,51 +94,87 @@ def described(
 class Samples:
     """Which of these items of their dataset the labels of some queues may speak for, criterion by criterion.
 
-    Three queries, however often it is asked.
+    Labels are read by `version`, None where every item brings its own rubric. Five queries, however often it
+    is asked, one less where every queue asks about the whole version, and one more for each step of carried
+    options.
     """
 
-    def __init__(self, queues: Sequence[ReviewQueue], items: Sequence[int]) -> None:
+    def __init__(self, queues: Sequence[ReviewQueue], items: Sequence[int], *, version: int | None) -> None:
         self._queues = queues
         self._items = items
+        self._version = version
         self._drawn: dict[tuple[int, ...], Sampled | NotSampled] = {}
 
     def of(self, criteria: Iterable[int]) -> Sampled | NotSampled:
-        """What labels to all of these criteria, by id, say of the items.
+        """What labels to all of these criteria of the version, by id, say of the items. Criteria of rubrics
+        that items brought may be among them: every queue asks about those.
 
         Of a draw handed out as it was drawn its beginning is a random sample: π = done / items of the
         stratum. A draw in any other order is one once all of it is done, and items chosen otherwise are none.
         An item that could come by several draws has π = 1 − Π(1 − π of each). Where every item is done,
         however it was chosen, π = 1. Done is what somebody submitted or skipped.
 
-        A queue that is limited to other criteria draws nothing for these. Where each of the criteria is done
-        on every item, in whichever queue, π = 1 too.
+        A queue that asks about other criteria, or asked in other words, draws nothing for these. Where each
+        of the criteria is done on every item, in whichever queue, π = 1 too; where it is on everything
+        that is done of such a queue's draw, that draw counts.
 
         Worked: strata of 6 and 2 items with 3 and 1 done have π = ½ each; a second draw of 2 of all 8 makes
         it 1 − ½ · ¾ = 0.625.
         """
-        wanted = frozenset(criteria) if self._limits else frozenset()
+        wanted = frozenset(criteria).intersection(self._counting) if self._limits else frozenset()
         asking = [one for one in self._queues if wanted <= self._limits.get(one.pk, wanted)]
-        if self._items and self._done_in_full(asking, wanted).issuperset(self._items):
+        in_full = self._done_in_full(asking, wanted)
+        if self._items and in_full.issuperset(self._items):
             chances = dict.fromkeys(self._items, 1.0)
             return Sampled(tuple(self._items), chances, frozenset(self._items), is_census=True)
         # Criteria that the same queues ask about share one look at their draws.
         key = tuple(one.pk for one in asking)
+        others = [one for one in self._queues if one not in asking]
         if key not in self._drawn:
-            others = [one for one in self._queues if one not in asking]
             self._drawn[key] = _drawn(asking, self._items, self._done, self._draws, others)
-        return self._drawn[key]
+        found = self._drawn[key]
+        return found if isinstance(found, Sampled) else self._completed(others, in_full) or found
 
     @cached_property
     def _limits(self) -> dict[int, frozenset[int]]:
-        """Queue id → the criteria it is limited to, and those of other versions for which their labels count;
-        nothing for a queue that asks about all.
+        """Queue id → the criteria of the version for which its labels count; nothing for a queue that asks
+        about all of them, or about items by their own rubrics alone.
         """
-        found: dict[int, set[int]] = defaultdict(set)
+        if self._version is None:
+            return {}
+        chosen: dict[int, set[int]] = defaultdict(set)
         rows = QueueCriterion.objects.filter(queue__in=self._queues)
-        alike = "criterion__meaning__criteria"
-        for queue_id, chosen, same in rows.values_list("queue_id", "criterion_id", alike):
-            found[queue_id] |= {chosen, *([] if same is None else [same])}
-        return {pk: frozenset(criteria) for pk, criteria in found.items()}
+        for queue_id, criterion_id in rows.values_list("queue_id", "criterion_id"):
+            chosen[queue_id].add(criterion_id)
+        whole = {None, self._version}
+        limited = [one for one in self._queues if one.pk in chosen or one.rubric_version_id not in whole]
+        return {
+            queue.pk: frozenset(
+                pk
+                for pk, by_version in self._counting.items()
+                if queue.rubric_version_id in by_version
+                and (queue.pk not in chosen or by_version[queue.rubric_version_id] in chosen[queue.pk])
+            )
+            for queue in limited
+        }
+
+    @cached_property
+    def _counting(self) -> dict[int, dict[int, int]]:
+        return {} if self._version is None else counting_criteria(self._version)
+
+    def _completed(self, others: Iterable[ReviewQueue], in_full: Collection[int]) -> Sampled | None:
+        """The largest draw of these queues on which others asked what is missing: all that is done of it is
+        done `in_full`. Only a part of that is no sample, for the others may be about picked items.
+        """
+        found = []
+        for queue in others:
+            own, full = (
+                _drawn([queue], self._items, {queue.pk: done}, self._draws, ())
+                for done in (self._done[queue.pk], in_full)
+            )
+            if isinstance(own, Sampled) and isinstance(full, Sampled) and own.asked == full.asked:
+                found.append(full)
+        return max(found, key=lambda one: len(one.asked), default=None)
 
     @cached_property
     def _done(self) -> dict[int, set[int]]:
@@ -152,8 +189,9 @@ class Samples:
         everything = set().union(*(self._done[one.pk] for one in asking))
         parts: dict[int, set[int]] = defaultdict(set)
         for queue_id, criteria in self._limits.items():
-            for pk in self._done[queue_id]:
-                parts[pk] |= criteria
+            if part := criteria & wanted:
+                for pk in self._done[queue_id]:
+                    parts[pk] |= part
         return everything.union(pk for pk, criteria in parts.items() if wanted <= criteria)
 
 
@@ -164,7 +202,7 @@ def _drawn(
     draws: Mapping[int, Sequence[Draw]],
     others: Sequence[ReviewQueue],
 ) -> Sampled | NotSampled:
-    """What the draws of these queues say; `others` ask about too few criteria to say anything."""
+    """What the draws of these queues say; `others` ask about too few criteria, or in other words."""
     visible = set(items)
     missed: dict[int, float] = {}
     asked: set[int] = set()
@@ -242,7 +280,7 @@ def _reasons(
 ) -> str:
     """Why none of the queues is a random sample. Nothing in it tells how items were picked."""
     said = [_reason(queue, len(done[queue.pk]), bool(draws[queue.pk])) for queue in queues]
-    said += [f"“{queue}” does not ask about all of these criteria" for queue in others]
+    said += [f"“{queue}” does not ask about all of these criteria in the same words" for queue in others]
     more = len(said) - REASONS_SHOWN
     return "; ".join(said[:REASONS_SHOWN]) + (f"; and {more} more queues" if more > 0 else "")
 

@@ -16,6 +16,7 @@ from tests.factories import ITEMS, Cast
 from tests.judging import InProcessJudge, grade
 from tests.worlds.remembered import remembered
 from tests.worlds.sampled import graded, label, numbered, opened, three_worst
+from tests.worlds.versions import changed, said
 
 
 @pytest.fixture
@@ -193,6 +194,32 @@ def test_three_worst_items_are_refused_with_the_queue_that_would_do(as_member, p
     assert (answer["unavailable"], found["unavailable"]) == (None, None)
     assert (found["these"]["value"], found["these"]["n"], found["these"]["population_size"]) == (0.5, 20, 24)
     assert found["population"] == "the 24 items of capital answers"
+
+
+def test_picked_labels_of_a_reworded_criterion_make_no_census(as_member, people: Cast) -> None:
+    """24 items labelled by the first version; of the next one's *brief* the three worst alone."""
+    run = graded(people, numbered(24), lambda requirement, text: "MET")
+    everything = opened(people, run, Source())
+    label(everything, people.ann, 24, lambda item, name: "MET")
+    assert run.rubric_version is not None
+    assert run.rubric_version.rubric is not None
+    second = changed(run.rubric_version.rubric, said(requirement="Is brief: two sentences."), position=1)
+    newer = factories.run(people.team, people.ed, dataset=run.dataset, rubric_version=second)
+    grade(newer, InProcessJudge(lambda requirement, text: "MET"))
+    ids = tuple(run.dataset.items.order_by("position").values_list("pk", flat=True))[:3]
+    picked = opened(people, newer, Source("items", item_ids=ids), name="Worst", criteria=["brief"])
+    label(picked, people.ann, 3, lambda item, name: "UNMET")
+    answer = as_member(people.bob).get(f"/runs/{newer.pk}/comparison?queue={everything.pk}&queue={picked.pk}")
+    assert answer["describes"]["code"] == "labelled_items"
+    found = answer["mean_score"]
+    assert (found["is_census"], found["these"], found["like_these"]) == (False, None, None)
+    # MET and UNMET on each of the three.
+    assert (found["labelled"]["value"], found["labelled"]["n"]) == (0.5, 3)
+    assert found["unavailable"]["code"] == "not_a_random_sample"
+    assert (
+        "“First look” does not ask about all of these criteria in the same words"
+        in (found["unavailable"]["why"])
+    )
 
 
 def test_labels_on_another_version_are_said_to_be_so(as_member, people: Cast) -> None:

@@ -9,8 +9,11 @@ from django.urls import reverse
 
 from rubricweb.models import RubricVersion
 from rubricweb.selectors.labels.label_evidence import label_evidence
+from rubricweb.selectors.rubrics.label_changes import changes_in_version
 from rubricweb.selectors.rubrics.versions import version_with_criteria
 from rubricweb.services.reviews import reviews
+from rubricweb.services.rubrics import rubrics
+from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
@@ -75,6 +78,32 @@ def test_the_api_shows_what_labels_say_beside_the_text(
     assert of_labels == {("never_varies", 0), ("never_varies", 1), ("judge_bias", 1)}
 
 
+def test_labels_carried_to_other_options_are_seen_where_nothing_else_was_labelled(
+    people: Cast, as_member, version: RubricVersion
+) -> None:
+    """The next version asks for the tone alone, Cold or Warm: Rude counts as Cold, Cannot tell as nothing."""
+    rubric = version.rubric
+    assert rubric is not None
+    rubric.refresh_from_db()
+    tone = {
+        **rubric.draft["criteria"][1],
+        "options": [{"label": "Cold", "value": 0}, {"label": "Warm", "value": 1}],
+    }
+    rubrics.save_draft(rubric, draft={**rubric.draft, "criteria": [tone]}, revision=rubric.draft_revision)
+    second = version_with_criteria(rubrics.publish(rubric, by=people.ed).pk)
+    [change] = changes_in_version(second, viewer=people.ed).changes
+    assert label_evidence(second, people.team, viewer=people.bob) == []
+    options = {"Rude": "Cold", "Warm": "Warm", "Cannot tell": None}
+    decide(second, change.uid, NewLabelDecision("carry", options), by=people.ed)
+    [found] = label_evidence(second, people.team, viewer=people.bob)
+    # x and y said Rude of all twelve but y of one.
+    assert (found.criterion, found.items, found.labels) == (0, 12, {"Cold": 23})
+    shown = as_member(people.bob).get(f"/rubric-versions/{second.pk}/lint")["items"]
+    assert [(one["rule"], one["criterion"]) for one in shown if one["reads"] == "data"] == [
+        ("never_varies", 0)
+    ]
+
+
 def test_the_page_of_a_version_shows_it_too(people: Cast, sign_in, version: RubricVersion) -> None:
     url = reverse("rubric_version", args=[people.team.slug, version.rubric_id, version.number])
     page = sign_in(people.bob).get(url).content.decode()
@@ -104,7 +133,7 @@ def test_more_items_ask_no_more_queries(people: Cast, version: RubricVersion) ->
         with CaptureQueriesContext(connection) as queries:
             assert label_evidence(one, people.team, viewer=people.bob)
         counted.append(len(queries))
-    assert counted[0] == counted[1] <= 12
+    assert counted[0] == counted[1] <= 13
 
 
 def test_a_version_nobody_labelled_has_no_evidence(people: Cast) -> None:

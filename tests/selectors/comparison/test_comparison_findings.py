@@ -37,7 +37,7 @@ NO_ESTIMATE = PeopleEstimate(
     labelled=NOTHING,
     judged_labelled=NOTHING,
     judged=NOTHING,
-    samples=Samples([], []),
+    samples=Samples([], [], version=None),
     cases={},
 )
 

@@ -117,16 +117,16 @@ def test_an_item_that_could_come_by_two_draws_has_the_chance_of_either(people: C
     queue_changes.extend_queue(one, by=people.ed, source=Source("sample", size=2, seed=8))
     other = opened(people, run, Source("sample", size=2, seed=5), name="Other")
     label(other, people.ann, 2, lambda item, name: "MET")
-    alone = Samples([other], items).of(())
+    alone = Samples([other], items, version=None).of(())
     assert isinstance(alone, Sampled)
     assert set(alone.probability.values()) == {0.25}
     # Of the first queue nothing is done: alone it says nothing, and it adds nothing to anybody's chance.
-    assert isinstance(Samples([one], items).of(()), NotSampled)
-    assert Samples([one, other], items).of(()) == alone
+    assert isinstance(Samples([one], items, version=None).of(()), NotSampled)
+    assert Samples([one, other], items, version=None).of(()) == alone
     while (review := queues.next_review(one, people.ann, now=timezone.now())) is not None:
         reviews.skip(review, reason="not now")
     # 1 of 6 and 1 of 2, then 2 of 8, and 2 of 8 of the other queue: 1 − 5/6 · ¾ · ¾ and 1 − ½ · ¾ · ¾.
-    both = Samples([one, other], items).of(())
+    both = Samples([one, other], items, version=None).of(())
     assert isinstance(both, Sampled)
     assert sorted({round(one, 12) for one in both.probability.values()}) == [
         pytest.approx(1 - 5 / 6 * 9 / 16),
@@ -231,7 +231,7 @@ def test_an_item_picked_ahead_of_its_turn_does_not_count(people: Cast) -> None:
     label(queue, people.ann, 3, lambda item, name: "MET")
     last = reviews_of(queue, people.ann, handed_out[9])
     assert last.state == "submitted"
-    found = Samples([queue], items).of(())
+    found = Samples([queue], items, version=None).of(())
     assert isinstance(found, Sampled)
     assert found.asked == set(handed_out[:3])
     assert {round(one, 9) for one in found.probability.values()} == {0.15}  # 3 of 20
