@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rubricweb.engine.rubric.reading import new_id
@@ -54,10 +54,24 @@ def matched_ids(criteria: Sequence[Entry], earlier: Sequence[Entry]) -> list[str
     return found
 
 
-def with_ids(content: Rubric, earlier: Rubric | None) -> Rubric:
-    """The rubric with an id for every criterion: see ``matched_ids``; what is new gets a random one."""
-    before = [] if earlier is None else [criterion.to_dict() for criterion in earlier.criteria]
-    ids = matched_ids([criterion.to_dict() for criterion in content.criteria], before)
+def ids_in_versions(criteria: Sequence[Entry], versions: Iterable[Sequence[Entry]]) -> list[str | None]:
+    """The same against several earlier versions: what the first of them does not have, the next one may.
+
+    No more of them are read than it takes until every criterion has an id.
+    """
+    found: list[str | None] = [entry.get("id") or None for entry in criteria]
+    remaining = iter(versions)
+    while None in found and (earlier := next(remaining, None)) is not None:
+        places = [place for place, own in enumerate(found) if own is None]
+        free = [entry for entry in earlier if entry.get("id") not in found]
+        for place, own in zip(places, matched_ids([criteria[at] for at in places], free), strict=True):
+            found[place] = own
+    return found
+
+
+def with_ids(content: Rubric, versions: Iterable[Sequence[Entry]] = ()) -> Rubric:
+    """The rubric with an id for every criterion: see ``ids_in_versions``; what is new gets a random one."""
+    ids = ids_in_versions([criterion.to_dict() for criterion in content.criteria], versions)
     criteria = [
         criterion.model_copy(update={"id": own or new_id()})
         for criterion, own in zip(content.criteria, ids, strict=True)

@@ -30,6 +30,7 @@ from rubricweb.models import (
     User,
     unarchived,
 )
+from rubricweb.selectors.rubrics.earlier_criteria import earlier_criteria
 from rubricweb.selectors.rubrics.label_changes import LabelChanges, changes_in_draft
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
@@ -156,7 +157,7 @@ def draft_state(rubric: Rubric, *, viewer: User) -> DraftState:
     diff, labels = None, None
     if newest is not None and content is not None:
         before = newest.to_engine()
-        content = with_ids(content, before)
+        content = with_ids(content, earlier_criteria(rubric, [one.id for one in content.criteria]))
         diff = rubric_diff(before, content)
         labels = changes_in_draft(rubric, content, viewer=viewer)
     number = (newest.number or 0) + 1 if newest is not None else 1

@@ -76,6 +76,28 @@ def test_what_stands_on_the_words_before_is_said_and_decided_at_publication(
     assert counting(queue, second) == NAMES - {"concise"}
 
 
+def test_a_criterion_put_back_without_its_id_is_asked_about_or_has_its_labels(
+    ed: ApiClient, first: RubricVersion, queue: ReviewQueue
+) -> None:
+    path = f"/rubrics/{first.rubric_id}"
+
+    def save(*criteria: object) -> None:
+        found = ed.get(path)
+        draft = {"title": found["title"], "criteria": list(criteria)}
+        ed.send("PUT", f"{path}/draft", {"revision": found["draft_revision"], "draft": draft})
+
+    capital, *others = CRITERIA
+    save(*others)
+    ed.send("POST", f"{path}/publish", {})
+    save({**capital, "requirement": "Names Paris as the capital of France."}, *others)
+    [asked] = ed.get(f"{path}/label-changes")["changes"]
+    assert (asked["name"], asked["labels"]) == ("capital", 6)
+    save(*CRITERIA)
+    assert ed.get(f"{path}/label-changes")["changes"] == []
+    third = ed.send("POST", f"{path}/publish", {})
+    assert counting(queue, RubricVersion.objects.get(pk=third["id"])) == NAMES
+
+
 def test_a_decision_about_what_was_not_reworded_is_refused_with_its_place(
     ed: ApiClient, first: RubricVersion, queue: ReviewQueue
 ) -> None:

@@ -65,6 +65,15 @@ def test_unpublished_work_is_left_alone(store) -> None:
     assert first.rubric.draft["guidelines"] == "Half a thou"
 
 
+def test_a_criterion_that_a_later_file_has_again_is_the_one_it_was(store) -> None:
+    first, _ = store["rubric"](rubric_file())
+    store["rubric"](rubric_file(CRITERIA[1:]))
+    third, is_new = store["rubric"](rubric_file([*CRITERIA, {"weight": 1, "requirement": "Is short."}]))
+    assert (is_new, third.number) == (True, 3)
+    uids = list(first.criteria.values_list("uid", flat=True))
+    assert list(third.criteria.values_list("uid", flat=True))[:-1] == uids
+
+
 def test_same_dataset_again_is_the_same_dataset(store) -> None:
     first, is_new = store["dataset"](dataset_file(prompt="Which city?"))
     assert is_new

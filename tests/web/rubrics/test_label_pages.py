@@ -1,6 +1,7 @@
 """Labels under other words on the pages: chosen at publication, changed on the page of the version."""
 
 import html
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -55,6 +56,29 @@ def draft(version: RubricVersion, *changes: tuple[int, dict[str, Any]]) -> None:
     for position, fields in changes:
         criteria[position] = {**criteria[position], **fields}
     rubrics.save_draft(rubric, draft={**rubric.draft, "criteria": criteria}, revision=rubric.draft_revision)
+
+
+def test_a_criterion_pasted_in_again_is_asked_about_when_it_is_published(
+    people: Cast, sign_in: Callable[..., Client], first: RubricVersion, queue: ReviewQueue
+) -> None:
+    ed, rubric = sign_in(people.ed), first.rubric
+    assert rubric is not None
+    address = url(people, "rubric_publish", rubric.pk)
+
+    def paste(*criteria: dict[str, Any]) -> dict[str, Any]:
+        rubric.refresh_from_db()
+        source = {"source": json.dumps({"criteria": criteria}), "revision": rubric.draft_revision}
+        assert ed.post(url(people, "rubric_source", rubric.pk), source).status_code == 302
+        rubric.refresh_from_db()
+        return {"revision": rubric.draft_revision}
+
+    capital, *others = CRITERIA
+    assert ed.post(address, paste(*others)).status_code == 302
+    seen = paste({**capital, "requirement": REWORDED}, *others)
+    asked = "Labels of “capital” 6 labels in 6 reviews were given to the words before."
+    assert asked in text(ed.get(address))
+    assert ed.post(address, seen | {"labels-0-kind": "carry"}).status_code == 302
+    assert counting(queue, rubric.versions.get(number=3)) == NAMES
 
 
 def test_publishing_shows_what_stands_on_the_words_before_and_takes_the_choice(

@@ -11,7 +11,7 @@ from rubricweb.engine.agreement.scores.scores import mean_difference
 from rubricweb.models import Criterion
 from rubricweb.selectors.runs.criterion_counts import share_figure
 from rubricweb.selectors.runs.diff.answers import Answers, CriterionAnswersOfRun
-from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
+from rubricweb.selectors.runs.diff.criteria import MatchedCriteria, name_before
 from rubricweb.selectors.runs.diff.noise import Noise
 from rubricweb.selectors.shared.columns import Floats
 
@@ -76,6 +76,11 @@ class CriterionChange:
     @property
     def changed_count(self) -> int:
         return round((self.changed.value or 0.0) * self.changed.n)
+
+    @property
+    def name_before(self) -> str:
+        """The baseline's name for it where it is another one, see `criteria.name_before`."""
+        return name_before(self.criterion, self.before)
 
     @property
     def reweighted(self) -> bool:

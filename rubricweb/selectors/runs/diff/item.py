@@ -15,7 +15,7 @@ from rubricweb.errors import Withheld
 from rubricweb.models import Criterion, Item, Judgement, Run, RunItem, User
 from rubricweb.selectors.blinding import hidden_items, require_visible
 from rubricweb.selectors.labels.stored_answers import outcome
-from rubricweb.selectors.runs.diff.criteria import matched
+from rubricweb.selectors.runs.diff.criteria import matched, name_before
 from rubricweb.selectors.runs.diff.diff import require_comparable
 from rubricweb.selectors.runs.diff.items import ItemChange, score_scale
 from rubricweb.selectors.runs.diff.pairing import ItemGrade, paired_by
@@ -40,6 +40,11 @@ class BothAnswers:
         found = self.criterion or self.before
         assert found is not None
         return found
+
+    @property
+    def name_before(self) -> str:
+        """The baseline's name for it where it is another one, see `criteria.name_before`."""
+        return name_before(self.criterion, self.before) if self.criterion and self.before else ""
 
     @property
     def answers_differ(self) -> bool:
