@@ -34,7 +34,7 @@ from rubricweb.models.journal import (
     HalfLook,
     JournalEntry,
 )
-from rubricweb.models.judgements import Judgement, Vote, in_reviews
+from rubricweb.models.judgements import Judgement, Vote, in_reviews, of_run
 from rubricweb.models.processes import CacheEntry, IdempotencyKey, KeptFile, KeptFilePart, Worker
 from rubricweb.models.queues import (
     Blind,
@@ -201,5 +201,6 @@ __all__ = [
     "Worker",
     "asked_judges",
     "in_reviews",
+    "of_run",
     "unarchived",
 ]

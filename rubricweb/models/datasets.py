@@ -150,6 +150,8 @@ class Case(models.Model):
     # dev to draw examples from, test to judge the judge on; empty until the dataset is split, and for cases
     # that came later until the split is extended.
     half = models.CharField(max_length=4, blank=True, default="", db_default="")
+    # When a draw marked it; runs over the half that began before then are without it until extended.
+    half_since = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["dataset_id", "position"]

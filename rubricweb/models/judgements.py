@@ -8,7 +8,7 @@ from rubricweb.engine.origin import Origin, origin_of
 from rubricweb.models.datasets import Item
 from rubricweb.models.reviews import Review, ReviewState
 from rubricweb.models.rubrics import Criterion
-from rubricweb.models.runs import JudgeCall, Run
+from rubricweb.models.runs import JudgeCall, Run, RunItem
 
 
 def in_reviews(via: str = "", **conditions: Any) -> models.Q:
@@ -24,6 +24,15 @@ def in_reviews(via: str = "", **conditions: Any) -> models.Q:
         (f"{via}review__state", ReviewState.SUBMITTED),
         *((f"{via}review__{name}", value) for name, value in conditions.items()),
     )
+
+
+def of_run(run: Run) -> models.Q:
+    """What the run said of the items it is over: of judgements and votes, those that its figures count.
+
+    What it said of an answer that was corrected since stays with that answer: see `RunItem.replaced`.
+    """
+    replaced = RunItem.every.filter(run=run, replaced=True).order_by().values("item")
+    return models.Q(run=run) & ~models.Q(item__in=replaced)
 
 
 class JudgementQuerySet(models.QuerySet["Judgement"]):

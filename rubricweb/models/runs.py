@@ -193,8 +193,17 @@ class Run(Archivable):
         return self.panel.votes_per_criterion if self.panel else (1,)
 
 
+class RunItemManager(models.Manager["RunItem"]):
+    def get_queryset(self) -> "models.QuerySet[RunItem]":
+        return super().get_queryset().filter(replaced=False)
+
+
 class RunItem(models.Model):
     """One item in one run: who is grading it now, and the score it got.
+
+    `objects`, and a run's `run_items`, are the items that the run is over: all that is counted, asked and
+    summed up. `every` has those as well that were `replaced`, with what was said of them. A condition of
+    another table that reaches for rows asks for `replaced` itself; see `of_run` of judgements.
 
     `graded_at` is null while verdicts are missing: these rows are the queue. `score` is None when
     nothing could be judged; `coverage` is the share of the rubric's weight that really was. With `errors` the
@@ -220,6 +229,11 @@ class RunItem(models.Model):
     reason = models.TextField(blank=True)
     error_kind = models.CharField(max_length=40, null=True)
     error_message = models.TextField(blank=True)
+    # Whether another answer stands in its place in this run: the item was corrected, and the run extended.
+    replaced = models.BooleanField(default=False, db_default=False)
+
+    objects = RunItemManager()
+    every: "models.Manager[RunItem]" = models.Manager()
 
     class Meta:
         ordering = ["run_id", "item_id"]
@@ -231,6 +245,8 @@ class RunItem(models.Model):
             ),
             # Items worst first.
             models.Index(fields=["run", "score", "id"], name="run_item_by_score"),
+            # The few that were replaced.
+            models.Index(fields=["run", "item"], name="run_item_replaced", condition=models.Q(replaced=True)),
         ]
 
     def __str__(self) -> str:

@@ -189,7 +189,7 @@ def plan(row: Deletable, *, now: datetime) -> DeletionPlan:
     counts = {what: rows.order_by().count() for what, rows in belongs.items()}
     counts = {what: n for what, n in counts.items() if n}
     # How often a judge was asked can tell what it said: that is for the progress of the removal alone.
-    asked = [model.objects.filter(run__in=runs).count() for model in (RunItem, JudgeCall, Vote)]
+    asked = [rows.filter(run__in=runs).count() for rows in (RunItem.every, JudgeCall.objects, Vote.objects)]
     more = sum(asked) + QueueItem.objects.filter(queue__in=queues).count()
     return DeletionPlan(
         kind=kind_of(row),
@@ -262,7 +262,7 @@ def refusal(row: Deletable, *, now: datetime) -> str:
     if combination := copying.order_by("pk").first():
         return f"Combining datasets to {combination} has not ended: cancel it, or wait."
     runs = found.runs.order_by().values("pk")
-    held = RunItem.objects.filter(run__in=runs, graded_at=None, leased_until__gt=now).values("run")
+    held = RunItem.every.filter(run__in=runs, graded_at=None, leased_until__gt=now).values("run")
     asked = RunTally.objects.filter(holding(now), run__in=runs).values("run")
     if run := found.runs.filter(Q(pk__in=held) | Q(pk__in=asked)).order_by("pk").first():
         return f"Calls of {run} are still in flight: try again in a minute."

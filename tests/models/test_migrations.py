@@ -1,5 +1,6 @@
 """Migrations and models say the same, and data they move arrives."""
 
+import json
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.db.migrations.loader import MigrationLoader
 from rubricweb.engine.autograders.examples.few_shot import content_digest
 from rubricweb.models import (
     Calibration,
+    Case,
     Criterion,
     Draw,
     Item,
@@ -23,15 +25,20 @@ from rubricweb.models import (
     Rubric,
     RubricVersion,
     Run,
+    RunItem,
 )
 from rubricweb.selectors.reviews.queue_sources import Source
+from rubricweb.services.datasets import datasets, retirement
+from rubricweb.services.datasets.halves import drawing
 from rubricweb.services.reviews import queue_changes, queues, reviews
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
 from rubricweb.services.rubrics.meanings import assign_meanings
+from rubricweb.services.shared.run_summaries import summarise, summarise_stopped
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.extended import extended_run
 from tests.worlds.versions import CRITERIA, changed, said
 
 ITEMS = [
@@ -284,3 +291,51 @@ def test_options_that_were_spaced_otherwise_get_the_meanings_new_versions_have(p
     before = told()
     assign_meanings(first.rubric)
     assert told() == before
+
+
+def test_runs_that_were_extended_by_corrected_answers_count_the_wrong_ones_no_more(people: Cast) -> None:
+    run, wrong, right = extended_run(people)
+    alone = run.dataset.items.get(key="i1")
+    retirement.retire(run.dataset, [alone.pk], by=people.ed)
+    # As it was before: the wrong words beside the right ones.
+    RunItem.every.filter(run=run).update(replaced=False)
+    summarise(run)
+    # The first of four cases had 0 and 1.
+    assert Run.objects.get(pk=run.pk).summary.score_mean == 0.875
+    mark = import_module("rubricweb.migrations.0061_replaced_answers_of_runs").mark_replaced
+    for _ in range(2):
+        mark(apps, connection.schema_editor())
+        summarise_stopped()
+        summary = Run.objects.get(pk=run.pk).summary
+        assert (summary.items, summary.score_mean) == (4, 1.0)
+        assert list(RunItem.every.filter(replaced=True).values_list("run", "item")) == [(run.pk, wrong.pk)]
+    # Of what was restored, what its version of the dataset held counts.
+    retirement.retire(run.dataset, [right.pk], by=people.ed)
+    retirement.restore(run.dataset, [wrong.pk], by=people.ed)
+    RunItem.every.filter(run=run).update(replaced=False)
+    mark(apps, connection.schema_editor())
+    assert list(RunItem.every.filter(replaced=True).values_list("item", flat=True)) == [wrong.pk]
+
+
+def test_cases_marked_before_got_their_half_by_the_draw_they_had_an_answer_for(people: Cast) -> None:
+    """a to d were split, e and f drawn later; a case that was away at the first draw is of the second."""
+    rows = [{"id": key, "submission": f"Answer {key}."} for key in "abcdxef"]
+    dataset = factories.dataset(people.team, people.ed, items=rows[:5])
+    away = dataset.items.get(key="x")
+    retirement.retire(dataset, [away.pk], by=people.ed)
+    first = drawing.split_cases(dataset, n_dev=2, by=people.ed)
+    retirement.restore(dataset, [away.pk], by=people.ed)
+    datasets.add_items(dataset, by=people.ed, data=json.dumps(rows[5:]).encode(), filename="more.json")
+    second = drawing.extend_split(dataset, by=people.ed)
+    retirement.retire(dataset, [dataset.items.get(key="a").pk], by=people.ed)
+    datasets.add_items(dataset, by=people.ed, data=b'[{"id": "new", "submission": "-"}]', filename="1.json")
+    Case.objects.update(half_since=None)
+    move = import_module("rubricweb.migrations.0060_when_cases_got_their_half").date_halves
+    for _ in range(2):  # it can be run again
+        move(apps, connection.schema_editor())
+        since = dict(Case.objects.values_list("key", "half_since"))
+        assert since == {
+            **dict.fromkeys("abcd", first.created_at),
+            **dict.fromkeys("xef", second.created_at),
+            "new": None,
+        }

@@ -70,6 +70,11 @@ def _print(found: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
             f"  {side.run} ({system}{side.run.state}): {side.graded} of {side.items} items graded, "
             f"coverage {share(side.coverage)}, {counted(side.errors, 'error')}"
         )
+    for side in found.tries:
+        console.print(
+            f"  {side.run} ({side.run.pk}) is a try, over {counted(side.size.items, 'item')} of the "
+            f"{side.size.dataset_items} there were: a run over all of them may say something else."
+        )
     if found.without_pair is not None:
         _print_without_pair(found, found.without_pair)
     if found.criteria:
@@ -128,7 +133,7 @@ def _criteria(found: RunDiff) -> Table:
         table.add_column(title, justify="right", no_wrap=True)
     for row in found.criteria:
         table.add_row(
-            row.criterion.name,
+            row.criterion.name + (f" (in the baseline: {row.name_before})" if row.name_before else ""),
             str(row.n),
             figure_text(row.baseline_mean, n=row.n),
             figure_text(row.run_mean, n=row.n),

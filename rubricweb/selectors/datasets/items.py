@@ -368,7 +368,7 @@ def runs_containing(item: Item, *, viewer: User, size: int = 20) -> QuerySet[Run
 
     None over one system version while that is withheld: the run names it.
     """
-    rows = RunItem.objects.filter(item=item, run__team__deleted_at=None).select_related("run__rubric_version")
+    rows = RunItem.every.filter(item=item, run__team__deleted_at=None).select_related("run__rubric_version")
     if Item.objects.filter(key_is_hidden(viewer, item.dataset.team), pk=item.pk).exists():
         rows = rows.filter(run__system_version=None)
     return rows.order_by("-run_id")[:size]

@@ -92,7 +92,7 @@ def behind(dataset: Dataset, item_ids: Sequence[int]) -> Behind:
             held_out=copies.filter(key__in=keys).aggregate(n=Count("key", distinct=True))["n"],
         )
         queues |= set(asked.filter(withdrawn=False).values_list("queue_id", flat=True).distinct())
-        rows = RunItem.objects.filter(item__in=ids).order_by().values_list("run_id", "run__state")
+        rows = RunItem.every.filter(item__in=ids).order_by().values_list("run_id", "run__state")
         runs |= dict(rows.distinct())
     counts = {field.name: sums[field.name] for field in fields(Behind)}
     unended = sum(state in UNENDED for state in runs.values())

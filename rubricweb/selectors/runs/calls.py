@@ -25,10 +25,10 @@ from rubricweb.models import (
     User,
     Vote,
 )
-from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.runs import listing
 from rubricweb.selectors.runs.graders import PER_ITEM, Graders
 from rubricweb.selectors.shared.pages import keyset_page
+from rubricweb.selectors.withheld_runs import hides_examples
 
 # Texts of calls: a few kilobytes each, or a few hundred where the submission is long.
 BODIES = ("request", "reply", "reasoning")
@@ -137,7 +137,7 @@ def _with_source(run: Run, item: Item) -> QuerySet[JudgeCall]:
 def _in_full(
     run: Run, item: Item, row: RunItem, found: Sequence[JudgeCall], viewer: User
 ) -> list[CallInFull]:
-    withheld = _shows_hidden_examples(run, viewer)
+    withheld = hides_examples(run, viewer)
     requests = {call.pk: None if withheld else _request(call) for call in found}
     pruned = _pruned_at(run, found)
     unknown = {call.pk for call in found if requests[call.pk] is None and pruned[call.pk] is None}
@@ -197,12 +197,6 @@ def _config(run: Run, judge: str) -> JudgeConfig | None:
     if run.panel is None:
         return run.judge.config
     return next((member.judge.config for member in run.panel.members if member.name == judge), None)
-
-
-def _shows_hidden_examples(run: Run, viewer: User) -> bool:
-    """Whether the prompts quote labels of items that the viewer is still to review blind."""
-    shown = run.few_shot.item_ids if run.few_shot else ()
-    return bool(shown) and hidden_items(viewer, run.team).filter(pk__in=shown).exists()
 
 
 # ── Prompts of calls whose requests were not stored ──────────────────────────────────────────────

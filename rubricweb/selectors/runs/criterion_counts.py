@@ -14,7 +14,7 @@ from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, wilson
 from rubricweb.engine.agreement.scores.means import mean_figure
 from rubricweb.engine.rubric.criterion import Option
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import Criterion, Judgement, Run, RunCriterionSummary, RunItem, RunState
+from rubricweb.models import Criterion, Judgement, Run, RunCriterionSummary, RunItem, RunState, of_run
 from rubricweb.selectors.shared.cases import case_numbers
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints, Reader, columns, floats, ints
 from rubricweb.selectors.shared.score_ends import value_ends
@@ -268,7 +268,7 @@ def _by_case(
 
 def on_graded_items(run: Run) -> QuerySet[Judgement]:
     """What the run found, without what it found on items that are not graded to the end."""
-    found = Judgement.objects.filter(run=run)
+    found = Judgement.objects.filter(of_run(run))
     if run.state == RunState.FINISHED:
         return found
     return found.exclude(Exists(RunItem.objects.filter(run=run, item=OuterRef("item"), graded_at=None)))

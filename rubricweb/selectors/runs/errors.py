@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from django.db.models import Count, Max, Value
 
 from rubricweb.engine.errors import Fault
-from rubricweb.errors import Invalid
+from rubricweb.errors import Invalid, Withheld
 from rubricweb.judges.base import ERROR_KINDS as JUDGE_ERROR_KINDS
-from rubricweb.models import Judgement, Run, RunItem, User
+from rubricweb.models import Judgement, Run, RunItem, RunState, User
 from rubricweb.selectors.blinding import is_withheld
 from rubricweb.selectors.withheld_runs import is_withheld_run
 
@@ -45,6 +45,26 @@ def require_error_kinds(run: Run, kinds: Sequence[str]) -> None:
     ]
     if faults:
         raise Invalid(f"{faults[0].found} is not a kind of error. Known: {faults[0].allowed}.", faults[:200])
+
+
+def retried_kinds(
+    run: Run, kinds: Sequence[str] | None, item_ids: Sequence[int] | None, *, by: User | None
+) -> Sequence[str] | None:
+    """Which kinds of failed verdicts this person has asked again by resuming the run: those they name, None
+    for all. None, an empty list, of a run whose calls are withheld from them.
+
+    What there was to do would tell what failed. Raises Withheld where they want nothing else, Invalid for
+    kinds that nobody knows.
+    """
+    if not is_withheld_run(run, by):
+        require_error_kinds(run, kinds or ())
+        return kinds
+    if kinds or item_ids is not None or (kinds is None and run.state == RunState.FINISHED):
+        raise Withheld(
+            "You are still to review some items of this run blind, so whether anything failed is not told, "
+            "nor asked again for you. Submit your reviews, or ask somebody who is not a rater."
+        )
+    return ()
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import hidden_runs, require_visible
 from rubricweb.selectors.shared.pages import keyset_page
-from rubricweb.selectors.withheld_runs import stop_reason, withheld_runs
+from rubricweb.selectors.withheld_runs import hides_examples, stop_reason, withheld_runs
 
 ARCHIVED = "archived"
 STATES = (*RunState.values, ARCHIVED)
@@ -32,15 +32,24 @@ class RunRow:
     """A run as the list shows it; `graded` of `items` are counted only until it has ended.
 
     `summary` is None until the run has ended, and while it is `withheld`: the viewer is still to review some
-    of its items blind. `stop_reason` is why it ended before everything was graded, as far as may be told.
+    of its items blind. `stop_reason` is why it ended before everything was graded, as far as may be told;
+    `hides_examples` whether the viewer must not learn which examples its judges are shown.
     """
 
     run: Run
     summary: RunSummary | None
     withheld: bool
     stop_reason: str
+    hides_examples: bool
     graded: int | None
     items: int | None
+
+    @property
+    def errored(self) -> int | None:
+        """How many items of a run that is finished have an error; None where that is not known or told."""
+        if self.summary is None or self.run.state != RunState.FINISHED:
+            return None
+        return self.summary.items - self.summary.fully_judged
 
 
 @dataclass(frozen=True)
@@ -113,6 +122,7 @@ def runs(
             None if run in withheld else getattr(run, "summary", None),
             run in withheld,
             stop_reason(run, withheld=run.pk in untold),
+            hides_examples(run, viewer, withheld),
             *counts.get(run.pk, (None, None)),
         )
         for run in page.rows
@@ -137,4 +147,4 @@ def run_filters(team: Team) -> RunFilters:
 def run_item(run: Run, item: Item, *, viewer: User) -> RunItem | None:
     """The item's row in this run, None when it has none; Withheld while the viewer reviews it blind."""
     require_visible(viewer, item)
-    return RunItem.objects.select_related("rubric_version").filter(run=run, item=item).first()
+    return RunItem.every.select_related("rubric_version").filter(run=run, item=item).first()

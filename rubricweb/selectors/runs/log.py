@@ -6,8 +6,8 @@ from rubricweb.selectors.withheld_runs import WITHHELD, is_withheld_run
 
 # Of a run whose calls are withheld: lines that are told, and those of which only that they happened is. All
 # others are about calls, and left out: that there is one tells.
-TOLD = ("started", "extended", "cancelled", "finished")
-HAPPENED = ("paused", "resumed", "gave_up")
+TOLD = ("started", "extended", "cancelled")
+HAPPENED = ("paused", "resumed", "finished", "gave_up")
 
 
 def run_log(run: Run, *, viewer: User | None, cursor: str | None = None, size: int = 20) -> Page[RunEvent]:

@@ -152,11 +152,6 @@ class Progress:
         return max(self.attempts - self.calls, 0)
 
     @property
-    def may_have_errors(self) -> bool:
-        """Whether there is something to retry, as far as may be told."""
-        return self.errors is None or self.errors > 0
-
-    @property
     def start_command(self) -> str:
         """What starts a worker while none is running, else ""."""
         return workers.start_command() if self.waiting == "no_worker" else ""

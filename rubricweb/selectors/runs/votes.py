@@ -10,7 +10,7 @@ from rubricweb.engine.agreement import Ratings
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.agreement.raters.repeats import flip_rate, panel_agreement
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import Criterion, Item, Judgement, Run, User, Vote
+from rubricweb.models import Criterion, Item, Judgement, Run, User, Vote, of_run
 from rubricweb.selectors.blinding import shown
 from rubricweb.selectors.runs import calls
 from rubricweb.selectors.shared.cases import repeated_cases_of
@@ -128,12 +128,12 @@ def _units(run: Run, viewer: User) -> list[_Unit]:
     visible = shown(viewer, run.team, run.dataset_id)
     finals = {
         (item_id, criterion_id): verdict
-        for item_id, criterion_id, verdict in Judgement.objects.filter(visible, run=run).values_list(
+        for item_id, criterion_id, verdict in Judgement.objects.filter(visible, of_run(run)).values_list(
             "item_id", "criterion_id", "verdict"
         )
     }
     rows = (
-        Vote.objects.filter(visible, run=run)
+        Vote.objects.filter(visible, of_run(run))
         .order_by("item_id", "criterion_id", "-stage", "judge", "repeat")
         .values_list("item_id", "criterion_id", "stage", "judge", "repeat", "verdict", "error_kind")
     )

@@ -45,7 +45,8 @@ def repeated_cases(items: QuerySet[Item]) -> dict[int, int]:
 
 def repeated_cases_of(run: Run) -> dict[int, int]:
     """The same of all items of a run; nothing is read where its summary says that no case has several."""
-    return repeated_cases(Item.objects.filter(run_items__run=run)) if has_repeated_cases(run) else {}
+    items = Item.objects.filter(run_items__run=run, run_items__replaced=False)
+    return repeated_cases(items) if has_repeated_cases(run) else {}
 
 
 def with_cases(rows: QuerySet[RunItem], *numbers: str, by_case: bool) -> list[NDArray[Any]]:

@@ -44,12 +44,12 @@ def claim(run: Run, worker: str, now: datetime, limit: int, *, but: Collection[i
 
 def renew(worker: str, rows: Collection[int], now: datetime) -> None:
     """Makes the leases on these rows last from now; those that somebody took over stay with them."""
-    RunItem.objects.filter(pk__in=rows, leased_by=worker, graded_at=None).update(leased_until=lease_end(now))
+    RunItem.every.filter(pk__in=rows, leased_by=worker, graded_at=None).update(leased_until=lease_end(now))
 
 
 def release(worker: str, rows: Collection[int]) -> None:
     """Gives the leases on these rows back."""
-    RunItem.objects.filter(pk__in=rows, leased_by=worker, graded_at=None).update(
+    RunItem.every.filter(pk__in=rows, leased_by=worker, graded_at=None).update(
         leased_by="", leased_until=None
     )
 

@@ -60,7 +60,7 @@ NOT_GRADED: Mapping[str, Any] = {
 def lacks_verdicts(run: Run) -> bool:
     """Whether graded items of the run have fewer verdicts than criteria; two counts."""
     of_checks = Q(rubric_version__criteria__kind="check") if run.autograder == PER_ITEM else None
-    graded = RunItem.objects.filter(run=run, graded_at__isnull=False).order_by()
+    graded = RunItem.every.filter(run=run, graded_at__isnull=False).order_by()
     wanted = graded.aggregate(n=Count("rubric_version__criteria", filter=of_checks))["n"]
     return bool(Judgement.objects.filter(run=run).count() < wanted)
 
@@ -81,7 +81,7 @@ def put_back_lacking(locked: Run) -> int:
             Judgement.objects.filter(run=locked, item=OuterRef(OuterRef("item")), criterion=OuterRef("pk"))
         )
     )
-    graded = RunItem.objects.filter(run=locked, graded_at__isnull=False)
+    graded = RunItem.every.filter(run=locked, graded_at__isnull=False)
     items = graded.filter(Exists(unanswered)).update(**NOT_GRADED)
     if items:
         said = f"Verdicts on {counted(items, 'item')} were lost; they are graded again."

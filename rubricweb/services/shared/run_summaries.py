@@ -108,7 +108,11 @@ def figures_of(run: Run) -> SummaryFigures:
 def _seen(run: Run) -> tuple[Mapping[str, Any], ...]:
     """What is other than before once anything was stored or taken away; two sums in the database."""
     items = RunItem.objects.filter(run=run).aggregate(
-        items=Count("pk"), graded=Count("graded_at"), latest=Max("graded_at"), errors=Sum("errors")
+        items=Count("pk"),
+        which=Sum("item"),  # others come in their place where a run is extended
+        graded=Count("graded_at"),
+        latest=Max("graded_at"),
+        errors=Sum("errors"),
     )
     spent = RunTally.objects.filter(run=run).aggregate(
         calls=Sum(F("calls") + F("cached")),

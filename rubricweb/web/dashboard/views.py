@@ -37,7 +37,7 @@ COLUMNS = (
         "low_over_shared_cases",
         "high_over_shared_cases",
     ),
-    *("cases", "scored_as", "model", "panel", "examples"),
+    *("cases", "scored_as", "model", "panel", "examples", "settings"),
 )
 
 
@@ -48,7 +48,7 @@ def dashboard(request: TeamRequest) -> HttpResponse:
     """The page; `?format=csv` hands out the numbers of the chart, `?steps=off` puts the first steps away."""
     dataset_id = whole_number(request.GET.get("dataset"), "The dataset")
     rubric_id = whole_number(request.GET.get("rubric"), "The rubric")
-    series_number = whole_number(request.GET.get("series"), "The series")
+    series_number = request.GET.get("series")
     if request.GET.get("format") == "csv":
         return _csv(
             selectors.score_series(
@@ -91,13 +91,17 @@ def dashboard(request: TeamRequest) -> HttpResponse:
 
 
 def ink(series: Series) -> str:
-    """The colour of a series, by its number: the sixth has that of the first again."""
-    return KINDS[(series.number - 1) % len(KINDS)]
+    """The colour of a series, by its number: the sixth has that of the first again.
+
+    However its judge was asked it is the same, with another mark.
+    """
+    return KINDS[(series.place[0] - 1) % len(KINDS)]
 
 
 def turn(series: Series) -> int:
     """Which mark and dash tell it from others of its colour (series_looks.js): 0 for the first five."""
-    return (series.number - 1) // len(KINDS) % LOOKS
+    number, way = series.place
+    return ((number - 1) // len(KINDS) + way - 1) % LOOKS
 
 
 def _swatch(series: Series) -> str:
@@ -193,10 +197,9 @@ def _csv(series: Sequence[Series]) -> HttpResponse:
                 one.number,
                 "yes" if point.is_try else "no",
             )
-            added = (
-                point.cases,
-                *map(neutralised, (one.scored_as, one.model, "; ".join(one.panel), one.examples)),
-            )
+            settings = "; ".join(f"{title} {words}" for title, words in one.asked.items())
+            graded = (one.scored_as, one.model, "; ".join(one.panel), one.examples, settings)
+            added = (point.cases, *map(neutralised, graded))
             table.writerow([*map(neutralised, words), *shares, *rest, *_over_shared(one, point), *added])
     response = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="scores.csv"'

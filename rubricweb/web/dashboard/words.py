@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from rubricweb.selectors.runs.over_time.score_series import Series
+from rubricweb.selectors.runs.over_time.score_series import Series, other_words
 from rubricweb.templatetags.run_words import autograder_title
 
 
-def labels(series: Sequence[Series]) -> dict[int, str]:
+def labels(series: Sequence[Series]) -> dict[str, str]:
     """Series number → the rubric; of dataset, system, judge and autograder what tells some of the series
     apart; unusual scores; and what is in `distinguishing_words`.
     """
@@ -14,9 +14,9 @@ def labels(series: Sequence[Series]) -> dict[int, str]:
     return {one.number: " · ".join((*_usual(one, series), *apart[one.number])) for one in series}
 
 
-def distinguishing_words(series: Sequence[Series]) -> dict[int, list[str]]:
-    """Series number → what of model, panel and examples tells it from those with the same usual words; its
-    number where these do not either.
+def distinguishing_words(series: Sequence[Series]) -> dict[str, list[str]]:
+    """Series number → what of model, settings, panel and examples tells it from those with the same usual
+    words; its number where these do not either.
     """
     groups: dict[tuple[str, ...], list[Series]] = {}
     for one in series:
@@ -73,9 +73,12 @@ def _usual(one: Series, series: Sequence[Series]) -> tuple[str, ...]:
 
 
 def _unlike(one: Series, others: Sequence[Series]) -> list[str]:
-    """Its model and parts of its panel that another judge of its name has not, and examples that differ."""
+    """Its model, settings and parts of its panel that another judge of its name has not, and examples that
+    differ.
+    """
     same_judge = [other for other in others if other.judge == one.judge]
     words = [one.model] if any(other.model != one.model for other in same_judge) else []
+    words += dict.fromkeys(word for other in same_judge for word in other_words(one.asked, other.asked))
     words += [part for part in one.panel if any(part not in other.panel for other in same_judge)]
     if any(other.examples != one.examples for other in others):
         words.append(one.examples)

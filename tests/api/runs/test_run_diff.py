@@ -156,3 +156,22 @@ def test_two_system_versions_are_compared_by_their_newest_runs(bob: ApiClient, p
     run = of.run_over("v4")
     found = bob.get("/system-versions/against", **query)
     assert (found["run"]["id"], found["baseline"]["id"], found["n"]) == (run.pk, baseline.pk, 3)
+
+
+def test_a_try_is_taken_where_there_is_nothing_else_and_said_to_be_one(bob: ApiClient, people: Cast) -> None:
+    """Two of five answers are a try: c2 rose from 0.75 to 1 and c3 stayed, a mean of 0.125."""
+    of = versions(people)
+    of.run_over("v3")
+    few = [one.pk for one in of.answers("v4")[1:3]]
+    query = {"version": "assistant@v4", "baseline": "assistant@v3"}
+    tried = of.run_over("v4", item_ids=few)
+    found = bob.get("/system-versions/against", **query)
+    assert (found["run"]["id"], found["run"]["is_try"]) == (tried.pk, True)
+    assert not found["baseline"]["is_try"]
+    assert (found["difference"]["value"], found["n"]) == (pytest.approx(0.125), 2)
+    # Of all five c1 fell from 1 to 0.25 too: (−0.75 + 0.25 + 0) / 3. A later try changes nothing.
+    whole = of.run_over("v4")
+    of.run_over("v4", item_ids=few)
+    found = bob.get("/system-versions/against", **query)
+    assert (found["run"]["id"], found["run"]["is_try"]) == (whole.pk, False)
+    assert (found["difference"]["value"], found["n"]) == (pytest.approx(-1 / 6), 3)

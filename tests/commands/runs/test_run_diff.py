@@ -1,6 +1,7 @@
 """`rubricweb compare RUN --with BASELINE` against stored verdicts."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from rubricweb.engine.number_format import difference
 from rubricweb.management.runs import diff
 from rubricweb.management.terminal.actor import Actor
+from tests.commands.terminal import terminal_of
 from tests.factories import Cast
 from tests.installation import Installation
 from tests.worlds.systems import answer, versions
@@ -137,3 +139,22 @@ def test_two_runs_over_one_version_are_told_apart(
     assert f"Paired by case: {after} against {before}" in printed
     assert f"No pair: 1 case answered only by {after}: c6" in printed
     assert f"No pair: 1 case answered only by {before}: c2" in printed
+
+
+@pytest.mark.django_db
+def test_a_try_is_no_verdict_on_a_version_and_is_called_one(people: Cast, capsys) -> None:
+    world = versions(people)
+    world.run_over("v3")
+    few = [one.pk for one in world.answers("v4")[1:3]]
+    tried = world.run_over("v4", item_ids=few, name="dry run")
+    compare = terminal_of(people.team, people.bob, capsys)
+    asked = "compare", "assistant@v4", "--with", "assistant@v3"
+    printed = " ".join(compare(*asked).out.split())
+    assert re.search(r"Mean score \+0\.12 \[[^]]*\] over 2 cases", printed)
+    assert f"dry run ({tried.pk}) is a try, over 2 items of the 5 there were" in printed
+    world.run_over("v4")
+    world.run_over("v4", item_ids=few)
+    printed = " ".join(compare(*asked).out.split())
+    assert re.search(r"Mean score −0\.17 \[[^]]*\] over 3 cases", printed)
+    assert "1 regression, 1 fix" in printed
+    assert "is a try" not in printed

@@ -1,10 +1,13 @@
 """Two system versions: which of their runs are compared, and what is said where none can be."""
 
+from dataclasses import replace
+
 import pytest
 from django.utils import timezone
 
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
+from rubricweb.models import Run
 from rubricweb.selectors.runs.over_time.version_pairs import VersionPair, version_called, version_pair
 from rubricweb.services.shared import archiving
 from tests import factories
@@ -90,3 +93,39 @@ def test_a_version_nobody_knows_and_the_same_one_twice_are_refused(people: Cast,
 def test_runs_of_another_team_are_not_taken(people: Cast, world: Versions) -> None:
     with pytest.raises(Invalid, match="Known: none yet"):
         version_called(people.other_team, "assistant@v4")
+
+
+def few(world: Versions, version: str, **options: object) -> Run:
+    """A try: over c2 and c3 of the five cases the version answered."""
+    return world.run_over(version, item_ids=[one.pk for one in world.answers(version)[1:3]], **options)
+
+
+def test_a_try_is_taken_only_where_nothing_else_was_graded_alike(people: Cast, world: Versions) -> None:
+    before, tried = world.run_over("v3"), few(world, "v4")
+    assert pair(world) == VersionPair(tried, before)
+    newer = few(world, "v4")
+    assert pair(world) == VersionPair(newer, before)
+    after = world.run_over("v4")
+    few(world, "v4")
+    few(world, "v3")
+    assert pair(world) == VersionPair(after, before)
+    # Two whole runs come before a newer one beside a try.
+    world.run_over("v4", normalize=False)
+    few(world, "v3", normalize=False)
+    assert pair(world) == VersionPair(after, before)
+
+
+def test_a_judge_asked_otherwise_is_another_one(people: Cast, world: Versions) -> None:
+    ours = JudgeConfig(name="ours", base_url="http://127.0.0.1:9/v1", model="small")
+    world.run_over("v3", judge=ours)
+    world.run_over("v4", judge=replace(ours, temperature=1.0, reasoning_effort="high"))
+    with pytest.raises(Invalid) as refused:
+        pair(world)
+    assert str(refused.value).endswith(
+        "Capitals v1, per_criterion by ours, model small, temperature 1, reasoning effort high, over "
+        "questions; start one. Its newest is run of v3: Capitals v1, per_criterion by ours, model small, "
+        "temperature 0, reasoning effort not set, over questions."
+    )
+    # What shapes no answer is not asked for.
+    patient = world.run_over("v4", judge=replace(ours, timeout_seconds=5.0, concurrency=2))
+    assert pair(world).run == patient

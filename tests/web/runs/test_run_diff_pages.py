@@ -223,7 +223,7 @@ def test_the_page_takes_as_many_queries_however_many_items(
     bob = sign_in(people.bob)
     url = at("run_diff", people, after.pk, before.pk)
     bob.get(url)
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(26):
         bob.get(url)
 
 
@@ -302,3 +302,20 @@ def test_a_blind_rater_sees_neither_answer_to_the_case(people: Cast, sign_in, by
     assert "judge says" not in one
     assert "v3 c1" not in one
     assert "assistant@v3" not in one
+
+
+def test_a_version_of_which_there_are_only_tries_says_so(people: Cast, sign_in) -> None:
+    world = versions(people)
+    before = world.run_over("v3")
+    few = [one.pk for one in world.answers("v4")[1:3]]
+    world.run_over("v4", item_ids=few, name="dry run")
+    bob, asked = sign_in(people.bob), {"version": "assistant@v4", "baseline": "assistant@v3"}
+    address = at("versions_against", people, world.dataset.pk)
+    page = " ".join(bob.get(address, asked, follow=True).content.decode().split())
+    assert "dry run is a try" in page
+    assert "It is over 2 of the 5 items there were" in page
+    whole = world.run_over("v4")
+    world.run_over("v4", item_ids=few, name="dry run")
+    answer = bob.get(address, asked, follow=True)
+    assert answer.redirect_chain[-1][0] == at("run_diff", people, whole.pk, before.pk)
+    assert "is a try" not in answer.content.decode()

@@ -31,6 +31,7 @@ from rubricweb.selectors.runs.diff.noise import noise
 from rubricweb.selectors.runs.diff.pairing import ItemGrades, PairedRuns, SideItems
 from rubricweb.selectors.runs.diff.settings import Setting, settings_that_differ
 from rubricweb.selectors.runs.graders import PER_ITEM
+from rubricweb.selectors.runs.over_time.tries import RunSize, run_sizes
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints
 from rubricweb.selectors.shared.score_ends import score_ends
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
@@ -44,10 +45,11 @@ class Side:
     """One of the two runs over the items the viewer may see; `coverage` is the mean of graded items.
 
     `scored` items have a score and no error; `errored` ones have an error. `system` is the version whose
-    answers they are, where cases are paired.
+    answers they are, where cases are paired. `size` is that of the whole run, whoever looks.
     """
 
     run: Run
+    size: RunSize
     system: str
     items: int
     graded: int
@@ -165,6 +167,11 @@ class RunDiff:
         return tuple(one for one in (self.run, self.baseline) if one.autograder == PER_ITEM)
 
     @property
+    def tries(self) -> tuple[Side, ...]:
+        """Those of the sides that tell of a small share of the items there were."""
+        return tuple(side for side in self.sides if side.size.is_try)
+
+    @property
     def under_way(self) -> tuple[Run, ...]:
         return tuple(one for one in (self.run, self.baseline) if one.state == RunState.RUNNING)
 
@@ -220,8 +227,8 @@ def run_diff(
     """The run against its baseline, without the items the viewer is still to review blind.
 
     Intervals are 95 %, over items; those of criteria hold for all criteria at once. `changes` are the
-    `item_changes` of the two, for callers that have them already. At most twelve queries, however many items,
-    two more of raw scores and a few for raters. Raises Invalid, see `require_comparable`.
+    `item_changes` of the two, for callers that have them already. At most seventeen queries, however many
+    items, two more of raw scores and a few for raters. Raises Invalid, see `require_comparable`.
     """
     require_comparable(run, baseline)
     hidden = hidden_from(run, viewer)
@@ -246,6 +253,7 @@ def run_diff(
         noise={} if repeats else noise(run, baseline, partners, worth, hidden, confidence),
         confidence=confidence,
     )
+    sizes = run_sizes([run, baseline])
     return RunDiff(
         run=run,
         baseline=baseline,
@@ -254,8 +262,8 @@ def run_diff(
         scores=scores,
         paired_by=changes.by,
         sides=(
-            _side(run, paired.systems[0], paired.run.grades),
-            _side(baseline, paired.systems[1], paired.baseline.grades),
+            _side(run, sizes[run.pk], paired.systems[0], paired.run.grades),
+            _side(baseline, sizes[baseline.pk], paired.systems[1], paired.baseline.grades),
         ),
         counts=counted(changes),
         criteria=criteria,
@@ -286,10 +294,11 @@ def _without_pair(paired: PairedRuns) -> CasesWithoutPair | None:
     )
 
 
-def _side(run: Run, system: str, found: ItemGrades) -> Side:
+def _side(run: Run, size: RunSize, system: str, found: ItemGrades) -> Side:
     coverages = found.coverages[~np.isnan(found.coverages)]
     return Side(
         run=run,
+        size=size,
         system=system,
         items=int(found.there.sum()),
         graded=int(found.graded.sum()),

@@ -1,12 +1,11 @@
 """What two runs were started with and differ in, so that a difference of scores can be traced to it."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import JudgeSnapshot, Run
 from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
 from rubricweb.selectors.runs.graders import examples_words, panel_words
+from rubricweb.selectors.runs.judge_settings import judge_settings, setting_words
 
 
 @dataclass(frozen=True)
@@ -18,16 +17,6 @@ class Setting:
     baseline: str
 
 
-_CONFIG = {
-    "temperature": "Temperature",
-    "top_p": "Top p",
-    "seed": "Seed of the judge",
-    "reasoning_effort": "Reasoning effort",
-    "max_output_tokens": "Most tokens of a reply",
-    "logprobs": "Probabilities of tokens",
-    "fallback_model": "Fallback model",
-}
-"""What shapes a judge's answers besides its model and whoever answers at its address."""
 _RUN = {
     "autograder": "Autograder",
     "reply_format": "Form of the reply",
@@ -44,13 +33,15 @@ def settings_that_differ(run: Run, baseline: Run, partners: MatchedCriteria) -> 
     found.append(Setting("Model", run.judge.model, baseline.judge.model))
     found += _judges(run, baseline)
     found += [
-        Setting(name, _words(getattr(run, key)), _words(getattr(baseline, key))) for key, name in _RUN.items()
+        Setting(name, setting_words(getattr(run, key)), setting_words(getattr(baseline, key)))
+        for key, name in _RUN.items()
     ]
     found.append(Setting("Scores", _scores(run), _scores(baseline)))
     found.append(Setting("Panel", _panel(run), _panel(baseline)))
     found.append(Setting("Examples", _examples(run, baseline), examples_words(baseline.few_shot)))
     if any(criterion.kind == "choice" for criterion in partners.everything):
-        found.append(Setting("Order of options", _words(run.option_seed), _words(baseline.option_seed)))
+        seeds = (setting_words(one.option_seed) for one in (run, baseline))
+        found.append(Setting("Order of options", *seeds))
     if run.rubric_version_id != baseline.rubric_version_id and found[0].run == found[0].baseline:
         found[0] = Setting("Rubric", f"{found[0].run} (another)", found[0].baseline)
     return tuple(one for one in found if one.run != one.baseline)
@@ -58,12 +49,6 @@ def settings_that_differ(run: Run, baseline: Run, partners: MatchedCriteria) -> 
 
 def _rubric(run: Run) -> str:
     return "each item's own" if run.rubric_version is None else str(run.rubric_version)
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, bool):
-        return "asked for" if value else "not asked for"
-    return "not set" if value is None or value == "" else str(value)
 
 
 def _scores(run: Run) -> str:
@@ -80,15 +65,15 @@ def _judges(run: Run, baseline: Run) -> list[Setting]:
     found = []
     for name, judge in _by_name(run).items():
         other = before.get(name)
-        if judge.config is None or other is None or other.config is None:
+        if other is None or judge.config is None or other.config is None:
             continue
         of = f" of {name}" if name else ""
         if name:
             found.append(Setting(f"Model{of}", judge.model, other.model))
-        found.append(Setting(f"Asked at{of}", _address(judge.config), _address(other.config)))
+        theirs = judge_settings(other)
         found += [
-            Setting(f"{title}{of}", _words(getattr(judge.config, key)), _words(getattr(other.config, key)))
-            for key, title in _CONFIG.items()
+            Setting(f"{title}{of}", setting_words(value), setting_words(theirs[title]))
+            for title, value in judge_settings(judge).items()
         ]
     return found
 
@@ -96,10 +81,6 @@ def _judges(run: Run, baseline: Run) -> list[Setting]:
 def _by_name(run: Run) -> dict[str, JudgeSnapshot]:
     """The judges of a panel by name; a single judge by none, so that another name does not hide the rest."""
     return {one.name: one.judge for one in run.panel.members} if run.panel else {"": run.judge}
-
-
-def _address(config: JudgeConfig) -> str:
-    return config.identity or config.base_url
 
 
 def _panel(run: Run) -> str:

@@ -1,21 +1,20 @@
 """Scores over time: finished runs that may be joined by a line, and those that may not."""
 
 import json
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 
-from rubricweb.models import Dataset, Item, PanelSnapshot, Run, RunState, Team
+from rubricweb.models import JudgeSnapshot, PanelSnapshot, Run, RunState, Team, asked_judges
 from rubricweb.selectors.runs.graders import examples_words, panel_words
+from rubricweb.selectors.runs.judge_settings import judge_settings, setting_words
 from rubricweb.selectors.runs.over_time.shared_cases import SharedCases, shared_cases
+from rubricweb.selectors.runs.over_time.tries import RunSize, sizes_of
 
 POINTS = 200
-WHOLE_SHARE = 0.5
-"""A run over a smaller share of the items its dataset had then is a try: it stands in no series."""
 
 Key = tuple[object, ...]
 
@@ -50,25 +49,32 @@ class Point:
 
     @property
     def is_try(self) -> bool:
-        return self.items < WHOLE_SHARE * self.dataset_items
+        return RunSize(self.items, self.dataset_items).is_try
+
+    @property
+    def tells(self) -> bool:
+        """Whether something was scored, as far as is known here: not where every call failed."""
+        return self.scored is None or self.scored > 0
 
 
 @dataclass(frozen=True)
 class Series:
     """Runs over one dataset, or the answers of one system in it, that were graded alike.
 
-    Alike is by the same rubric version, autograder, judge or panel, and examples, over the same half of the
-    dataset, and scored by the same rules: `scored_as` says what of these is not usual, "" where all is.
+    Alike is by the same rubric version, autograder, judge or panel, asked in the same way, and examples, over
+    the same half of the dataset, and scored by the same rules: `scored_as` says what of these is not usual,
+    "" where all is. `asked` has the settings of the judge, or of each member of the panel, in words.
 
     `points` may be joined; `tries` were over few items and may not. They are oldest first; those of a
     `system` in the order of its versions. Where there are several versions, `shared` has their means over
-    the cases all of them answered, and only those may be joined. `number` counts the series
-    of the team from 1 by their first run, whatever became of it: it never changes, and neither does the
-    colour that follows from it. `rubric_id` is None when every item brings its own rubric. `panel` says who
-    votes and how that is settled, part by part; it is empty for a single judge.
+    the cases all of them answered, and only those may be joined. `place` counts the series
+    of the team from 1 by their first run, whatever became of it, and from 1 the ways in which the judge of a
+    series was asked: it never changes, and neither does the colour that follows from it. `rubric_id` is None
+    when every item brings its own rubric. `panel` says who votes and how that is settled, part by part; it is
+    empty for a single judge.
     """
 
-    number: int
+    place: tuple[int, int]
     dataset: str
     system: str
     rubric_id: int | None
@@ -79,13 +85,21 @@ class Series:
     tries: tuple[Point, ...]
     model: str = field(kw_only=True)
     panel: tuple[str, ...] = field(kw_only=True)
+    asked: Mapping[str, str] = field(kw_only=True)
     examples: str = field(kw_only=True)
     scored_as: str = field(default="", kw_only=True)
     shared: SharedCases | None = field(default=None, kw_only=True)
 
     @property
+    def number(self) -> str:
+        """As addresses have it: 3, and 3.2 for the second way in which the judge of series 3 was asked."""
+        series, way = self.place
+        return str(series) if way == 1 else f"{series}.{way}"
+
+    @property
     def newest(self) -> Point | None:
-        return max(self.points, key=_in_time, default=None)
+        """The newest point that tells something."""
+        return max((point for point in self.points if point.tells), key=_in_time, default=None)
 
     @property
     def was_graded_in_order(self) -> bool:
@@ -103,23 +117,23 @@ def finished_runs(runs: QuerySet[Run]) -> list[Run]:
 
 
 def series_of(team: Team, finished: Sequence[Run], withheld: Container[Run]) -> tuple[Series, ...]:
-    """The series of `finished` runs (newest first), by number.
+    """The series of `finished` runs (newest first), by place.
 
     At most six queries, and one more for each system of several versions.
     """
-    numbers = _numbers(team) if finished else {}
-    sizes = _items_there_were(finished)
+    places = _places(team) if finished else {}
+    sizes = sizes_of({run: run.summary.items for run in finished})
     grouped: dict[Key, list[Run]] = {}
     for run in reversed(finished):
         grouped.setdefault(_key(run), []).append(run)
-    found = [_one_series(numbers[key], of_one_kind, sizes, withheld) for key, of_one_kind in grouped.items()]
-    return tuple(sorted(found, key=lambda one: one.number))
+    found = [_one_series(places[key], of_one_kind, sizes, withheld) for key, of_one_kind in grouped.items()]
+    return tuple(sorted(found, key=lambda one: one.place))
 
 
 def newest_series(series: Iterable[Series]) -> Series | None:
-    """The series of the newest run that is no try."""
-    with_points = [one for one in series if one.newest is not None]
-    return max(with_points, key=lambda one: max(map(_in_time, one.points)), default=None)
+    """The series of the newest run that is no try and tells something."""
+    newest = [(_in_time(one.newest), one) for one in series if one.newest is not None]
+    return max(newest, key=lambda pair: pair[0], default=(None, None))[1]
 
 
 def in_time(series: Iterable[Series]) -> list[tuple[Series, Point]]:
@@ -143,8 +157,7 @@ def _key(run: Run) -> Key:
         run.dataset_id,
         run.system_version.system_id if run.system_version else None,
         run.rubric_version_id,
-        run.judge.name,
-        run.judge.model,
+        run.judge,
         run.autograder,
         run.panel,
         run.few_shot.digest if run.few_shot else None,
@@ -159,22 +172,29 @@ def _key_of(
     dataset_id: int,
     system_id: int | None,
     version_id: int | None,
-    judge: str,
-    model: str,
+    judge: JudgeSnapshot,
     autograder: str,
     panel: PanelSnapshot | None,
     examples: str | None,
     *scored: object,
 ) -> Key:
-    """What must be the same for two runs to be joined; without a rubric version items bring their own."""
+    """What must be the same for two runs to be joined; without a rubric version items bring their own.
+
+    The last of it is how the judges were asked.
+    """
     settled = panel and (panel.rule, panel.quorum, panel.repeats, panel.cascade and asdict(panel.cascade))
     members = [(one.name, one.weight, one.stage) for one in panel.members] if panel else []
-    asked = json.dumps([settled, members, examples], sort_keys=True)
-    return dataset_id, system_id, version_id, judge, model, autograder, asked, *scored
+    graded = json.dumps([settled, members, examples], sort_keys=True)
+    asked = tuple((one.model, *judge_settings(one).values()) for one in asked_judges(judge, panel))
+    return dataset_id, system_id, version_id, judge.name, judge.model, autograder, graded, *scored, asked
 
 
-def _numbers(team: Team) -> dict[Key, int]:
-    """Key → its place among the team's, from 1, in the order in which runs of it were first started."""
+def _places(team: Team) -> dict[Key, tuple[int, int]]:
+    """Key → its place among the team's, in the order in which runs of it were first started.
+
+    The ways in which a judge was asked are counted within the number it has: so links to a series stay what
+    they were before these were told apart, and one judge keeps one colour.
+    """
     rows = (
         Run.objects.filter(team=team)
         .order_by("pk")
@@ -182,8 +202,7 @@ def _numbers(team: Team) -> dict[Key, int]:
             "dataset_id",
             "system_version__system_id",
             "rubric_version_id",
-            "judge__name",
-            "judge__model",
+            "judge",
             "autograder",
             "panel",
             "few_shot__digest",
@@ -194,44 +213,38 @@ def _numbers(team: Team) -> dict[Key, int]:
         )
     )
     numbers: dict[Key, int] = {}
-    for row in rows:
-        numbers.setdefault(_key_of(*row), len(numbers) + 1)
-    return numbers
+    ways: Counter[int] = Counter()
+    places: dict[Key, tuple[int, int]] = {}
+    for key in (_key_of(*row) for row in rows):
+        if key not in places:
+            number = numbers.setdefault(key[:-1], len(numbers) + 1)
+            ways[number] += 1
+            places[key] = number, ways[number]
+    return places
 
 
-def _items_there_were(runs: Sequence[Run]) -> dict[int, int]:
-    """Run id → how many items there were for it when it was started, whatever came in later."""
-    last = Item.objects.filter(dataset=OuterRef("pk")).order_by("-position").values("position")[:1]
-    datasets = Dataset.objects.filter(pk__in={run.dataset_id for run in runs})
-    now = dict(datasets.annotate(items_now=Coalesce(Subquery(last), -1) + 1).values_list("pk", "items_now"))
-    found = {run.pk: now[run.dataset_id] for run in runs}
-    # Of a system version its answers are the whole, of a half its cases. They are counted: others stand
-    # between them. Of a whole dataset that is done only where a run may turn out to be a try.
-    to_count: dict[tuple[bool, bool], list[int]] = defaultdict(list)
-    for run in runs:
-        part = run.system_version_id is not None, bool(run.half)
-        if any(part) or run.summary.items < WHOLE_SHARE * found[run.pk]:
-            to_count[part].append(run.pk)
-    for (of_version, of_half), run_ids in to_count.items():
-        where = {"system_version": OuterRef("system_version")} if of_version else {}
-        where |= {"case__half": OuterRef("half")} if of_half else {}
-        there = Item.objects.filter(
-            dataset=OuterRef("dataset"),
-            created_at__lte=OuterRef("created_at"),
-            retired_in__gt=OuterRef("dataset_version"),
-            **where,
-        )
-        counted = there.order_by().values("dataset").annotate(n=Count("pk")).values("n")
-        found |= dict(
-            Run.objects.filter(pk__in=run_ids)
-            .annotate(items_then=Coalesce(Subquery(counted), Value(0)))
-            .values_list("pk", "items_then")
-        )
-    return found
+def _asked(run: Run) -> dict[str, str]:
+    """How its judge was asked, or each member of its panel: {"temperature": "1"}, {"Strict: seed": "7"}."""
+    asked = {f"{one.name}: ": one.judge for one in run.panel.members} if run.panel else {"": run.judge}
+    return {
+        f"{member}{title[0].lower()}{title[1:]}": setting_words(value)
+        for member, judge in asked.items()
+        for title, value in judge_settings(judge).items()
+    }
+
+
+def asked_words(run: Run, before: Run) -> list[str]:
+    """How its judges were asked other than those of the same names were in the run before."""
+    return [] if run.judge.name != before.judge.name else other_words(_asked(run), _asked(before))
+
+
+def other_words(asked: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
+    """The settings in both that are others: ["temperature 1"]."""
+    return [f"{title} {words}" for title, words in asked.items() if before.get(title, words) != words]
 
 
 def _one_series(
-    number: int, runs: Sequence[Run], sizes: Mapping[int, int], withheld: Container[Run]
+    place: tuple[int, int], runs: Sequence[Run], sizes: Mapping[int, RunSize], withheld: Container[Run]
 ) -> Series:
     first = runs[0]
     version = first.rubric_version
@@ -240,7 +253,7 @@ def _one_series(
         runs = sorted(runs, key=_place_of_version)
     points = [_point(run, sizes[run.pk], withheld) for run in runs]
     return Series(
-        number=number,
+        place=place,
         dataset=first.dataset.name,
         system=first.system_version.system.name if first.system_version else "",
         rubric_id=version.rubric_id if version else None,
@@ -251,6 +264,7 @@ def _one_series(
         tries=tuple(point for point in points if point.is_try),
         model=first.judge.model,
         panel=panel_words(first.panel) if first.panel else (),
+        asked=_asked(first),
         examples=examples_words(first.few_shot),
         scored_as=how_scored(first),
         shared=_shared([run for run, point in zip(runs, points, strict=True) if not point.is_try], withheld),
@@ -278,7 +292,7 @@ def _shared(runs: Sequence[Run], withheld: Container[Run]) -> SharedCases | None
     return shared_cases(shown) if len({run.system_version_id for run in shown}) > 1 else None
 
 
-def _point(run: Run, dataset_items: int, withheld: Container[Run]) -> Point:
+def _point(run: Run, size: RunSize, withheld: Container[Run]) -> Point:
     hidden = run in withheld
     shown = None if hidden else run.summary
     return Point(
@@ -290,8 +304,8 @@ def _point(run: Run, dataset_items: int, withheld: Container[Run]) -> Point:
         mean=shown.score_mean if shown else None,
         low=shown.score_low if shown else None,
         high=shown.score_high if shown else None,
-        items=run.summary.items,
-        dataset_items=dataset_items,
+        items=size.items,
+        dataset_items=size.dataset_items,
         scored=shown.scored if shown else None,
         cases=shown.cases if shown else None,
         fully_judged=shown.fully_judged if shown else None,

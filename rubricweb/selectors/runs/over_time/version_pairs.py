@@ -8,14 +8,18 @@ from django.db.models import F, Q, QuerySet
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, Run, RunState, SystemVersion, Team, unarchived
 from rubricweb.selectors.runs.graders import examples_words, panel_words
-from rubricweb.selectors.runs.over_time.score_series import how_scored, judged_as
+from rubricweb.selectors.runs.over_time.score_series import Key, asked_words, how_scored, judged_as
+from rubricweb.selectors.runs.over_time.tries import run_sizes
 
 NAMED = 10
 
 
 @dataclass(frozen=True)
 class VersionPair:
-    """The newest finished run over one version, and the newest over the other that it can be held against."""
+    """The newest finished run over one version, and the newest over the other that it can be held against.
+
+    Tries only where nothing else can be: `selectors.runs.diff` says of its sides whether they are.
+    """
 
     run: Run
     baseline: Run
@@ -43,18 +47,24 @@ def version_pair(
 ) -> VersionPair:
     """The newest finished run over `version` for which there is one over `baseline`, and the newest of those.
 
-    They are over one dataset, by the same rubric version, autograder and judge or panel; `dataset` and
-    `judge`, its name or id, narrow them. None is archived, nor its dataset unless that is named. Raises
-    Invalid saying which run is missing.
+    They are over one dataset, by the same rubric version, autograder and judge or panel, asked in the same
+    way; `dataset` and `judge`, its name or id, narrow them. None is archived, nor its dataset unless that is
+    named; as few of the two are tries as can be. Raises Invalid saying which run is missing.
     """
     if version.pk == baseline.pk:
         raise Invalid(f"{version} cannot be held against itself; name another version.")
     runs, others = (_finished(team, one, dataset, judge) for one in (version, baseline))
-    graded_alike = {judged_as(one): one for one in reversed(others)}
-    for run in runs:
-        if (other := graded_alike.get(judged_as(run))) is not None:
-            return VersionPair(run, other)
-    raise Invalid(_missing(version, runs, baseline, others, dataset, judge))
+    is_try = {pk: size.is_try for pk, size in run_sizes([*runs, *others]).items()}
+    # Of those that were graded alike the newest that is no try, else the newest.
+    graded_alike: dict[Key, Run] = {}
+    for one in sorted(others, key=lambda one: is_try[one.pk]):
+        graded_alike.setdefault(judged_as(one), one)
+    pairs = [
+        VersionPair(run, other) for run in runs if (other := graded_alike.get(judged_as(run))) is not None
+    ]
+    if not pairs:
+        raise Invalid(_missing(version, runs, baseline, others, dataset, judge))
+    return min(pairs, key=lambda pair: is_try[pair.run.pk] + is_try[pair.baseline.pk])
 
 
 def _finished(team: Team, version: SystemVersion, dataset: Dataset | None, judge: str) -> list[Run]:
@@ -89,11 +99,11 @@ def _missing(
             f"Neither {version} nor {baseline} has a finished run{_narrowed(dataset, judge)}; "
             f"start one over each with the same judge and rubric."
         )
-    newest = runs[0]
+    newest, newest_other = runs[0], others[0]
     return (
-        f"{baseline} has no finished run that was graded as {newest} of {version}: {_settings(newest)}, over "
-        f"{newest.dataset}; start one. Its newest is {others[0]}: {_settings(others[0])}, over "
-        f"{others[0].dataset}."
+        f"{baseline} has no finished run that was graded as {newest} of {version}: "
+        f"{_settings(newest, newest_other)}, over {newest.dataset}; start one. Its newest is {newest_other}: "
+        f"{_settings(newest_other, newest)}, over {newest_other.dataset}."
     )
 
 
@@ -101,10 +111,12 @@ def _narrowed(dataset: Dataset | None, judge: str) -> str:
     return (f" over {dataset}" if dataset is not None else "") + (f" with judge {judge}" if judge else "")
 
 
-def _settings(run: Run) -> str:
-    """All that `judged_as` asks for but the dataset."""
+def _settings(run: Run, before: Run | None = None) -> str:
+    """All that `judged_as` asks for but the dataset; of how the judge was asked what is other than before."""
     rubric = "each item's own rubric" if run.rubric_version is None else str(run.rubric_version)
     words = [rubric, f"{run.autograder} by {run.judge.name}, model {run.judge.model}"]
+    if before is not None:
+        words += asked_words(run, before)
     if run.panel:
         words.append("; ".join(panel_words(run.panel)))
     if run.few_shot:

@@ -4,14 +4,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db.models import Max, Min, QuerySet
+from django.db.models import Max, Min, Q, QuerySet
 
 from rubricweb import engine
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.content import content_key, first_repeats
-from rubricweb.models import Dataset, Item, RubricVersion, Run, SystemVersion, unarchived
+from rubricweb.models import Dataset, Item, RubricVersion, Run, SystemVersion, User, unarchived
+from rubricweb.selectors.blinding import key_is_hidden
 from rubricweb.selectors.datasets.halves import of_half
+from rubricweb.selectors.datasets.systems import require_told, untold_answers
 from rubricweb.selectors.runs.graders import PER_ITEM, Graders
 
 
@@ -29,20 +31,30 @@ def sample_ids(
     dataset: Dataset,
     size: int,
     *,
+    viewer: User | None,
     half: str = "",
     systems: Collection[SystemVersion] = (),
     among: Collection[int] | None = None,
 ) -> list[int]:
     """`spread_ids` of the items a run over the dataset would grade: of its half, of these system versions
     alone, of the ids `among`. Without `systems` none is of an archived system, unless all are.
+
+    Of answers whose versions must not be told the viewer none is taken: which one it is would tell. Raises
+    Withheld where no others are left.
     """
     items = of_half(Item.objects.current().filter(dataset=dataset), half)
     if among is not None:
         items = items.filter(pk__in=among)
     if systems:
-        return spread_ids(items.filter(system_version__in=systems), size)
-    listed = items.filter(unarchived("system_version__system__"))
-    return spread_ids(listed, size) or spread_ids(items, size)
+        items = items.filter(system_version__in=systems)
+    untold = untold_answers(dataset, viewer)
+    if viewer is not None and untold:
+        items = items.filter(~Q(key_is_hidden(viewer, dataset.team)))
+    listed = items if systems else items.filter(unarchived("system_version__system__"))
+    found = spread_ids(listed, size) or spread_ids(items, size)
+    if not found:
+        require_told(dataset, untold, viewer)
+    return found
 
 
 def spread_ids(items: QuerySet[Item], size: int) -> list[int]:

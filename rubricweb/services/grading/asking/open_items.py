@@ -81,7 +81,7 @@ class OpenItems:
 
     def open(self, rows: Iterable[int]) -> list[OpenItem]:
         """These rows as open items, in their order, nothing known about them yet; three queries."""
-        claimed = list(RunItem.objects.filter(pk__in=rows).select_related("item").order_by("pk"))
+        claimed = list(RunItem.every.filter(pk__in=rows).select_related("item").order_by("pk"))
         self._load_rubrics({row.rubric_version_id for row in claimed})
         items = []
         for row in claimed:

@@ -130,4 +130,4 @@ class BatchQuestions:
 
     def held(self) -> QuerySet[RunItem]:
         """Rows of the items that are not graded yet."""
-        return RunItem.objects.filter(run=self.run, leased_by=holder(self.job), graded_at=None).order_by("pk")
+        return RunItem.every.filter(run=self.run, leased_by=holder(self.job), graded_at=None).order_by("pk")

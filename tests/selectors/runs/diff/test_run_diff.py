@@ -308,7 +308,7 @@ def test_every_setting_that_shapes_answers_is_told(people: Cast, dataset, versio
         "x × 1, then y × 1; asked 1 time, then 1 time; settled by binary majority, ordinal mean, nominal mode"
     )
     assert differing(cascade(["error"], 0.6, temperature=0.7), cascade(["abstention"], 0.0)) == [
-        ("Temperature of y", "0.7", "0.0"),
+        ("Temperature of y", "0.7", "0"),
         (
             "Panel",
             f"{rule}; goes on at error; at least 60% of the votes",
@@ -554,6 +554,7 @@ def test_the_summary_takes_as_many_queries_however_many_items(
     dataset = factories.dataset(people.team, people.ed, items=many)
     runs = [graded(people, dataset, version, table) for table in (BEFORE, AFTER)]
     after, before = (access_run(people.team, run.pk) for run in reversed(runs))
-    # Hidden items, items of each run, criteria, answers of each run; the team came with the runs.
-    with django_assert_num_queries(6):
+    # Hidden items, items of each run, criteria, answers of each run; how many items the runs are over and
+    # the dataset has; the team came with the runs.
+    with django_assert_num_queries(8):
         assert run_diff(after, before, viewer=people.bob).scores.n == items
