@@ -12,6 +12,8 @@ from rubricweb.selectors.labels.by_kind import CriterionComparison
 FEW_UNITS = 30
 LEAST_VALUE_APART = 0.05
 """The bias on one choice from which it is told."""
+LEAST_RATES_APART = 0.005
+"""How far the bias must lie from the difference of the plain rates beside it before that is explained."""
 
 RELIABLE_ALPHA = 0.667
 """The least α that Krippendorff (2004, p. 241) lets tentative conclusions rest on."""
@@ -124,6 +126,11 @@ def _bias(found: Comparison) -> ComparisonFinding | None:
         return None
     what = "gives credit" if found.has_penalties else "says MET"
     rates = f"the judge {what} on {share(judge.value)} of the units, people on {share(people.value)}."
+    if abs(bias.value - ((judge.value or 0) - (people.value or 0))) >= LEAST_RATES_APART:
+        rates += " Bias counts every criterion by its weight, and every option by its value."
+    if bias.low is None:
+        title = "These are too few labels to tell whether the judge is lenient or strict."
+        return ComparisonFinding("info", title, f"Bias {text_of(bias, signed=True)}; {rates}")
     if not found.leaning:
         title = "The judge is neither lenient nor strict, as far as these labels show."
         return ComparisonFinding("info", title, f"Bias {text_of(bias, signed=True)}; {rates}")

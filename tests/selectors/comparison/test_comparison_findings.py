@@ -109,6 +109,18 @@ def test_rates_whose_intervals_overlap_are_not_called_different() -> None:
     assert titles(found)[0].startswith("The judge is neither lenient nor strict")
 
 
+def test_without_an_interval_nothing_is_said_of_a_side_and_weights_are_told_where_they_count() -> None:
+    found = comparison({"MET MET": 1, "MET UNMET": 1})
+    bias = replace(found.bias, value=-0.75, low=None, high=None)
+    [said, *_] = findings(replace(found, bias=bias))
+    assert said.title == "These are too few labels to tell whether the judge is lenient or strict."
+    # By plain rates −0.50.
+    assert said.text == (
+        "Bias −0.75; the judge says MET on 50% of the units, people on 100%. "
+        "Bias counts every criterion by its weight, and every option by its value."
+    )
+
+
 def test_chance_is_called_chance() -> None:
     # Independent halves: κ = 0.
     found = comparison({"MET MET": 25, "UNMET MET": 25, "MET UNMET": 25, "UNMET UNMET": 25})
