@@ -24,12 +24,11 @@ def origin_of(rater_kind: str, *, imported: bool) -> Origin:
 
 
 def origin_words(origin: str | None) -> str:
-    """The origin as pages and the terminal say it; "" for none."""
-    return _WORDS[Origin(origin)] if origin else ""
+    """The origin as pages and the terminal say it; "" for none and for a person here, which needs no word."""
+    return _WORDS.get(Origin(origin), "") if origin else ""
 
 
 _WORDS = {
-    Origin.PERSON_HERE: "a person here",
     Origin.PERSON_IMPORTED: "a person, imported",
     Origin.MACHINE_IMPORTED: "a machine, imported",
     Origin.SETTLED_BY_FILE: "settled by a file",

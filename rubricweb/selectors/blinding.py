@@ -317,13 +317,15 @@ def require_visible(viewer: User, item: Item) -> None:
         )
 
 
-def require_nothing_hidden(viewer: User, team: Team, dataset_id: int) -> None:
-    """Refuses a whole export or list that would hold verdicts hidden from this person."""
+def require_nothing_hidden(
+    viewer: User, team: Team, dataset_id: int, *, why: str = "and cannot be handed to you"
+) -> None:
+    """Refuses a whole export or list that would hold verdicts hidden from this person, or tell of them."""
     hidden = len(hidden_of(viewer, team, dataset_id))
     if hidden:
         raise Withheld(
-            f"The verdicts on {counted(hidden, 'item')} of this dataset are hidden from you, and cannot be "
-            f"handed to you. {what_hides(viewer, team, dataset_id)} Or ask somebody who is not a rater."
+            f"The verdicts on {counted(hidden, 'item')} of this dataset are hidden from you, {why}. "
+            f"{what_hides(viewer, team, dataset_id)} Or ask somebody who is not a rater."
         )
 
 

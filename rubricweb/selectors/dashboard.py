@@ -88,11 +88,11 @@ class Dashboard:
     """What one filter shows.
 
     `series` are drawn, of the `choices` there are; `chosen` is the one asked for, else that of the newest run
-    that is no try, and `newest` its newest point. `agreement` is the newest such run over what people
-    labelled, beside them, `unavailable` why it has no κ. `runs` are all there are; `submissions` counts
-    scored items, those of the `scored_runs`: of runs withheld from the viewer none. `waiting` counts the
-    viewer's open reviews. `pass_rates` and `groups` are those of `rated`: the newest run people's labels can
-    be held against, else the newest; `rates_withheld` where it is withheld.
+    that is no try and scored something, and `newest` its newest such point. `agreement` is the newest such
+    run over what people labelled, beside them, `unavailable` why it has no κ. `runs` are all there are;
+    `submissions` counts scored items, those of the `scored_runs`: of runs withheld from the viewer none.
+    `waiting` counts the viewer's open reviews. `pass_rates` and `groups` are those of `rated`: the newest run
+    people's labels can be held against, else the newest; `rates_withheld` where it is withheld.
     """
 
     series: tuple[Series, ...]
@@ -130,7 +130,7 @@ def dashboard(
     role: Role | int = Role.VIEWER,
     dataset_id: int | None = None,
     rubric_id: int | None = None,
-    series_number: int | None = None,
+    series_number: str | None = None,
 ) -> Dashboard:
     """Everything on the dashboard for one filter, of the newest POINTS finished runs.
 
@@ -142,7 +142,7 @@ def dashboard(
     choices = series_of(team, finished, withheld)
     series = _of_number(choices, series_number)
     chosen = newest_series(series)
-    followed = {point.run_id for one in series for point in one.points}
+    followed = {point.run_id for one in series for point in one.points if point.tells}
     mine = tuple(row for row in queues(team, viewer) if row.i_rate and row.progress.mine_left)
     counts = wanted.aggregate(
         runs=Count("pk"),
@@ -195,14 +195,14 @@ def score_series(
     *,
     dataset_id: int | None = None,
     rubric_id: int | None = None,
-    series_number: int | None = None,
+    series_number: str | None = None,
 ) -> tuple[Series, ...]:
     """The chart's series alone, as the CSV holds them."""
     finished = finished_runs(_filtered(team, dataset_id, rubric_id))
     return _of_number(series_of(team, finished, hidden_runs(viewer, team)), series_number)
 
 
-def _of_number(series: tuple[Series, ...], number: int | None) -> tuple[Series, ...]:
+def _of_number(series: tuple[Series, ...], number: str | None) -> tuple[Series, ...]:
     return tuple(one for one in series if one.number == number) or series
 
 

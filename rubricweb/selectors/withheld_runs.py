@@ -1,9 +1,9 @@
-"""Runs whose calls a blind rater must not count, because the count would tell what a judge said."""
+"""Runs whose calls or examples a blind rater must not know: they would tell what a judge, or people, said."""
 
 from django.db.models import Q, QuerySet
 
 from rubricweb.models import Run, Team, User
-from rubricweb.selectors.blinding import HiddenRuns, hidden_runs
+from rubricweb.selectors.blinding import HiddenRuns, hidden_datasets, hidden_runs
 
 WITHHELD = "withheld while you review blind"
 """What stands in the place of a figure or a sentence about such a run."""
@@ -36,6 +36,17 @@ def is_withheld_run(run: Run, viewer: User | None) -> bool:
     if viewer is None or not (run.use_cache or (run.panel and run.panel.cascade)):
         return False
     return withheld_runs(viewer, run.team).filter(pk=run.pk).exists()
+
+
+def hides_examples(run: Run, viewer: User, hidden: HiddenRuns | None = None) -> bool:
+    """Whether this person must not learn which examples the judges of `run` are shown: they are still to
+    review an item of the dataset that these were drawn from. Which were drawn, or that none of theirs was,
+    follows from what was said of them. `hidden` is what `hidden_runs` gives.
+    """
+    if run.few_shot is None:
+        return False
+    datasets = hidden_datasets(viewer, run.team) if hidden is None else hidden.datasets
+    return run.few_shot.dataset_id in datasets
 
 
 def stop_reason(run: Run, *, withheld: bool) -> str:

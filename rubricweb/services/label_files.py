@@ -21,7 +21,9 @@ from rubricweb.models import Dataset, Item, Rater, ReviewQueue, RubricVersion, R
 from rubricweb.models import RaterKind as StoredKind
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
 from rubricweb.services.labels import require_rubric, resolve_labels, store_labels
-from rubricweb.services.new_labels import new_labels
+from rubricweb.services.read_labels.hidden_items import require_shown
+from rubricweb.services.read_labels.named_raters import require_few_raters, too_many_raters
+from rubricweb.services.read_labels.new_labels import new_labels
 from rubricweb.services.shared import archiving
 
 FIRST_LABELS = 10
@@ -110,10 +112,43 @@ def import_label_file(
     for contradictions; for anything else that does not fit (unknown items, criteria or values, labels for
     checks, labels that are there twice) when `strict`, with every fault. Otherwise that is left out, and the
     journal says what. Labels that were imported before are left out either way; raises Conflict where all of
-    them were.
+    them were. Nothing is hidden from whoever is at the server itself: see `import_sent_labels`.
     """
-    queue_name = queue_name_of(queue_name, filename)
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
+    named = {"filename": filename, "queue_name": queue_name}
+    return _import(dataset, rubric_version, reading, by=by, strict=strict, **named)
+
+
+def import_sent_labels(
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    *,
+    by: User,
+    data: bytes,
+    filename: str,
+    queue_name: str = "",
+    choices: LabelChoices | None = None,
+    strict: bool = True,
+) -> ImportedLabels:
+    """`import_label_file` for who sent the file to a page or the API. Raises Withheld as well, for labels on
+    items on which verdicts are hidden from them.
+    """
+    reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
+    require_shown(dataset, reading.labels, by)
+    named = {"filename": filename, "queue_name": queue_name}
+    return _import(dataset, rubric_version, reading, by=by, strict=strict, **named)
+
+
+def _import(
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    reading: LabelsReading,
+    *,
+    by: User | None,
+    filename: str,
+    queue_name: str,
+    strict: bool,
+) -> ImportedLabels:
     _refuse(reading, filename, strict=strict)
     left_out = "; ".join(map(str, reading.left_out))[:2000]
     with transaction.atomic():
@@ -125,7 +160,7 @@ def import_label_file(
             rubric_version,
             reading.labels,
             by=by,
-            queue_name=queue_name,
+            queue_name=queue_name_of(queue_name, filename),
             filename=filename,
             detail={"left_out": left_out} if left_out else {},
         )
@@ -141,8 +176,11 @@ def plan_labels(
     queue_name: str = "",
     choices: LabelChoices | None = None,
     strict: bool = True,
+    viewer: User | None = None,
 ) -> LabelsPlan:
-    """What `import_label_file` would store, refused as it would be; nothing stays."""
+    """What `import_label_file` would store, or with a `viewer` `import_sent_labels`, refused as it would be;
+    nothing is stored.
+    """
     plan = look_at_labels(
         dataset,
         rubric_version,
@@ -150,6 +188,7 @@ def plan_labels(
         filename=filename,
         queue_name=queue_name,
         choices=choices,
+        viewer=viewer,
     )
     _refuse(plan.reading, filename, strict=strict)
     return plan
@@ -189,7 +228,6 @@ def _label_as_data(label: LabelRecord) -> dict[str, Any]:
     return said | {"verdict": str(label.verdict), "final_verdict": None if final is None else str(final)}
 
 
-@transaction.atomic
 def look_at_labels(
     dataset: Dataset,
     rubric_version: RubricVersion | None,
@@ -198,27 +236,31 @@ def look_at_labels(
     filename: str,
     queue_name: str = "",
     choices: LabelChoices | None = None,
+    viewer: User | None = None,
 ) -> LabelsPlan:
     """The same, whatever is wrong with the columns, rows and values: that stands in the plan's reading.
 
     Raises Invalid for what is no table, Conflict for a queue name that is taken and for a file all of whose
-    labels were imported before, unless it has values that are no answers.
+    labels were imported before, unless it has values that are no answers, and Withheld as the import does.
     """
     queue_name = queue_name_of(queue_name, filename)
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
+    require_shown(dataset, reading.labels, viewer)
+    many = too_many_raters(reading.labels)
+    if many is not None:
+        # Another column may be the raters', which can still be said.
+        reading = replace(reading, refused=(*reading.refused, many))
     given = reading.labels
     members: dict[tuple[str, str], str] = {}
     known: tuple[LeftOut, ...] = ()
     if reading.labels and not reading.refused:
-        # Raters are found as the import finds them, new ones are made; none of that stays.
-        mark = transaction.savepoint()
-        resolved = resolve_labels(dataset, rubric_version, reading.labels)
+        # Raters are found as the import finds them. Nothing is written, so that nobody waits for a look.
+        resolved = resolve_labels(dataset, rubric_version, reading.labels, make=False)
         new = new_labels(dataset, resolved, queue_name)
         if not reading.unknown_values:  # what they mean can still be said
             new.require_some()
         known, given = new.known, new.labels
         members = {key: rater.user.username for key, rater in resolved.raters.items() if rater.user}
-        transaction.savepoint_rollback(mark)
     per_rater = Counter((one.rater, one.rater_kind) for one in given)
     return LabelsPlan(
         queue_name,
@@ -323,6 +365,7 @@ def _known_kinds(team: Team) -> dict[str, RaterKind]:
 
 def _refuse(reading: LabelsReading, filename: str, *, strict: bool) -> None:
     """Raises what keeps this file from being imported."""
+    require_few_raters(reading.labels)
     if reading.found is None:
         said = f"{filename}: what its columns are is not clear, nothing was imported."
         raise Invalid(said, reading.refused)

@@ -8,11 +8,9 @@ from itertools import count as counting
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.label_files import LabelRecord
-from rubricweb.engine.formats.label_files import RaterKind as FileRaterKind
 from rubricweb.engine.formats.labels.left_out import LeftOut
 from rubricweb.engine.number_format import counted
 from rubricweb.engine.scoring.outcomes import own_label
@@ -34,12 +32,11 @@ from rubricweb.models import (
     RevisionChoice,
     RubricVersion,
     Run,
-    Team,
     User,
 )
-from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
 from rubricweb.services import dataset_versions, imported_runs
-from rubricweb.services.new_labels import NewLabels, ResolvedLabels, new_labels, taken
+from rubricweb.services.read_labels.named_raters import Named, named_in, named_raters, require_few_raters
+from rubricweb.services.read_labels.new_labels import NewLabels, ResolvedLabels, new_labels, taken
 from rubricweb.services.shared import bulk_rows
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
@@ -98,12 +95,13 @@ class StoredLabels:
 
 
 def resolve_labels(
-    dataset: Dataset, rubric_version: RubricVersion | None, labels: Sequence[LabelRecord]
+    dataset: Dataset, rubric_version: RubricVersion | None, labels: Sequence[LabelRecord], *, make: bool
 ) -> ResolvedLabels:
-    """Finds items, criteria and raters, and makes the raters who are new.
+    """Finds items, criteria and raters, and makes the raters who are new, or has unsaved ones stand in.
 
-    Raises Invalid with all labels that do not fit the dataset.
+    Raises Invalid with all labels that do not fit the dataset, and for too many raters.
     """
+    require_few_raters(labels)
     current = Item.objects.current().filter(dataset=dataset)
     items = {item.key: item for item in current.only("key", "rubric_version_id")}
     versions = {
@@ -114,8 +112,7 @@ def resolve_labels(
         for criterion in Criterion.objects.filter(version_id__in=versions)
     }
     # One person may stand under a rater's name and a user name: from here on, only who it is counts.
-    named = sorted({(label.rater, label.rater_kind) for label in labels})
-    raters = {(name, kind): _named_rater(dataset.team, name, kind) for name, kind in named}
+    raters = named_raters(dataset.team, named_in(labels), make=make)
     return ResolvedLabels(_resolve(labels, items, criteria, rubric_version, raters), raters)
 
 
@@ -139,7 +136,7 @@ def store_labels(
     queue_name = queue_name.strip()[:200] or "Imported labels"
     # The same file twice at once: the second one waits here, and finds the first one's labels.
     dataset_versions.hold(dataset)
-    resolved = resolve_labels(dataset, rubric_version, labels)
+    resolved = resolve_labels(dataset, rubric_version, labels, make=True)
     new = new_labels(dataset, resolved, queue_name)
     new.require_some(str((detail or {}).get("left_out", "")))
     queue = None
@@ -291,7 +288,7 @@ def _resolve(
     items: dict[str, Item],
     criteria: dict[tuple[int | None, str], Criterion],
     rubric_version: RubricVersion | None,
-    raters: Mapping[tuple[str, FileRaterKind], Rater],
+    raters: Mapping[Named, Rater],
 ) -> list[tuple[LabelRecord, Item, Criterion]]:
     """Each label, as its criterion writes it, with the rows it is about; refuses all faults at once."""
     resolved: list[tuple[LabelRecord, Item, Criterion]] = []
@@ -337,23 +334,3 @@ def _as_written(criterion: Criterion, label: LabelRecord) -> LabelRecord:
         return label
     label = replace(label, final_verdict=checked_label(criterion, label.final_verdict))
     return label if label.final_reason.strip() or _keeps(label) else replace(label, final_reason=NO_REASON)
-
-
-def _named_rater(team: Team, name: str, kind: FileRaterKind) -> Rater:
-    """The rater of this name and kind, first the one of earlier files; a member is found by rater name, else
-    by user name.
-
-    Who is called like the ground truth of a dataset file, or of our exports, is that.
-    """
-    name = name[:120]
-    if name in SETTLED_RATERS:
-        kind = "settled"
-    # Held, so that nobody says meanwhile that it is a machine.
-    raters = Rater.objects.select_for_update(no_key=True, of=("self",)).filter(team=team, kind=kind)
-    # A member may have joined since: a file that grew is still of whom its first labels were stored by.
-    of_files = Exists(Review.objects.filter(rater=OuterRef("pk"), imported=True))
-    found = raters.filter(of_files, name=name).first()
-    # One member may be called like the user name of another.
-    found = found or raters.filter(name=name).first() or raters.filter(user__username=name).first()
-    # Another import may have made the rater since.
-    return found or raters.get_or_create(team=team, name=name, kind=kind)[0]

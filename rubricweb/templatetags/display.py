@@ -218,16 +218,22 @@ def role_chip(role: int | str | None) -> SafeString:
     return format_html('<span class="badge{}">{}</span>', look, name)
 
 
+def finished_words(state: str, errored: int | None) -> str:
+    """The state of a run: "finished, 3 with errors" where so many of its items are not fully judged."""
+    return f"{state}, {errored:,} with errors" if state == "finished" and errored else state
+
+
 @register.simple_tag
-def state_chip(state: str | None) -> SafeString:
-    """The state of a run, queue, review, version or import: a dot and the word."""
+def state_chip(state: str | None, errored: int | None = None) -> SafeString:
+    """The state of a run, queue, review, version or import: a dot and the word; see `finished_words`."""
     name = str(state or "")
-    look = _STATES.get(name, "")
+    words = finished_words(name, errored)
+    look = _STATES.get(name, "") if words == name else "warning"
     return format_html(
         '<span class="badge{}"><span class="dot{}"></span>{}</span>',
         f" badge--{look}" if look else "",
         f" dot--{look}" if look else "",
-        name.replace("_", " ") or MISSING,
+        words.replace("_", " ") or MISSING,
     )
 
 

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, TooManyFieldsSent
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import render
 
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge, Withheld
+from rubricweb.web.way_back import page_before
 
 STATUS: dict[type[Refusal], int] = {
     NotFound: 404,
@@ -25,12 +27,36 @@ class RefusalsBecomePages:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+        response = self.get_response(request)
+        # Django answers with nothing at all, which a browser shows as a white page.
+        if isinstance(response, HttpResponseNotAllowed) and not response.content:
+            return _not_allowed(request, response)
+        return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if isinstance(exception, Refusal) and not request.path.startswith("/api/"):
             return refused(request, exception)
         return None
+
+
+def _not_allowed(request: HttpRequest, empty: HttpResponse) -> HttpResponse:
+    """The error page in the place of an empty 405, with a way back; programs and scripts get none."""
+    is_script = getattr(request, "htmx", False) or "application/json" in request.headers.get("Accept", "")
+    if is_script or request.path.startswith("/api/"):
+        return empty
+    before = page_before(request)
+    # A form may be shown at its own address; the sign-in leads here, and would lead here again.
+    is_way_back = before.startswith("/t/") and urlsplit(before).path != request.path
+    context = {
+        "status": 405,
+        "title": "Nothing to open here",
+        "message": "A button leads to this address, and it is no page to open. Nothing was changed. If you "
+        "had to sign in after you pressed the button, press it again.",
+        "back_url": before if is_way_back else "",
+    }
+    page = render(request, "shared/error.html", context, status=405)
+    page["Allow"] = empty["Allow"]
+    return page
 
 
 def refused(request: HttpRequest, error: Refusal) -> HttpResponse:

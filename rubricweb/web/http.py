@@ -7,8 +7,10 @@ from typing import Any, Concatenate, ParamSpec
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.contrib.auth.views import redirect_to_login
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import resolve_url
 from django.urls import reverse
 from django.utils import timezone
 from django_htmx.middleware import HtmxDetails
@@ -22,6 +24,7 @@ from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
 from rubricweb.selectors.teams import notices
 from rubricweb.services.endpoints import endpoints
 from rubricweb.templatetags.texts import one_markdown_budget
+from rubricweb.web.way_back import page_before, team_page_of
 
 P = ParamSpec("P")
 
@@ -48,6 +51,15 @@ class SignedInByDefault(LoginRequiredMiddleware):
         if to_sign_in is not None and getattr(request, "htmx", False):
             return HttpResponse(status=401)  # the page would take the place of what somebody has typed
         return to_sign_in
+
+    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> Any:
+        """To the sign-in, and from there back: not to where a form was sent, for that is no page to open."""
+        if request.method in ("GET", "HEAD"):
+            return super().handle_no_permission(request, view_func)
+        there = page_before(request) or team_page_of(request)
+        return redirect_to_login(
+            there, resolve_url(self.get_login_url(view_func)), self.get_redirect_field_name(view_func)
+        )
 
 
 class NothingStaysInCaches:

@@ -148,6 +148,34 @@ def everything_readable(
     return found
 
 
+def written(
+    client: ApiClient,
+    new: dict[str, Any],
+    choices: Sequence[dict[str, Any]],
+    *,
+    runs: Sequence[Run] = (),
+    item_ids: Sequence[int] = (),
+) -> dict[str, str]:
+    """What planning and starting runs and launches as `new` with each of the `choices` answers, and resuming
+    these runs, also for some items alone, and setting their budget: run, operation and body → its words.
+    """
+    asked = [
+        ("", "POST", path, new | choice)
+        for choice in choices
+        for path in ("/runs/plan", "/runs", "/launches")
+    ]
+    again = [{"item_ids": [pk]} for pk in item_ids]
+    for run in runs:
+        # Last what changes the run, so that the others find it as it was.
+        for body in (*again, {"error_kinds": ["timeout"]}, {"error_kinds": []}, {}):
+            asked.append((f"{run} ", "POST", f"/runs/{run.pk}/resume", body))
+        asked.append((f"{run} ", "PUT", f"/runs/{run.pk}/budget", {"budget_usd": 40.0}))
+    return {
+        f"{run}{method} {path} {body}": text_of(client.call(method, path, body))
+        for run, method, path, body in asked
+    }
+
+
 def queries(operation: Any, ids: dict[str, int]) -> list[dict[str, Any]]:
     query = request_for(operation, ids).get("query", {})
     if operation.operation_id == "export":
@@ -405,6 +433,10 @@ def cascade_answers(
             # Lines of all logs are numbered together, by the database.
             without_ids = re.sub(r'"id": ?\d+', "", text) if "list_run_events" in place else text
             found[f"{run} {place}"] = without_ids
+    if not only or "write" in only:
+        item_ids = list(world.dataset.items.values_list("pk", flat=True))
+        choices = [{}, {"judge": "offline", "item_ids": item_ids[:1]}]
+        found |= written(client, new_run(world), choices, runs=world.runs, item_ids=item_ids)
     people.team.keep_calls_days = 1
     retention.prune(people.team, now=timezone.now() + timedelta(days=2))
     found |= {path: text_of(client.call("GET", path)) for path in ("/journal", "/retention")}
@@ -462,12 +494,13 @@ def test_no_answer_tells_a_blind_rater_whether_a_cascade_went_on(people: Cast, a
 
 def test_who_does_not_rate_is_told_what_a_cascade_asked(people: Cast, as_member) -> None:
     ed = as_member(people.ed)
-    only = ["get_run", "get_progress", "list_run_events", "list_runs", "get_spending"]
+    only = ["get_run", "get_progress", "list_run_events", "list_runs", "get_spending", "write"]
     found = in_both_worlds(lambda unsure: cascade_answers(people, ed, unsure=unsure, only=only))
     places = [line.split(": ")[0] for line in told_apart(*found)]
     runs = ("Cascade", "Broken", "Paused", "Again")
     expected = [f"{run} {name}" for run in runs for name in ("get_run", "get_progress")]
     expected += ["plan", "Paused list_run_events", "Cascade list_runs", "Cascade get_spending", "/retention"]
+    expected += ["Broken POST"]
     assert not [name for name in expected if not any(place.startswith(name) for place in places)]
 
 

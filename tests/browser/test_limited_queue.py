@@ -48,6 +48,19 @@ def test_two_of_five_criteria_are_chosen_labelled_and_compared(
     for name in ("river", "polite"):
         page.get_by_role("checkbox", name=re.compile(f"^{name}")).press("Space")
     expect(page.locator("[data-criteria-count]")).to_have_text("2 of 5 chosen")
+    # For nobody it is refused: what is wrong has the focus, above the form, and leads to its field. Sent
+    # again from there, it is said above the form again.
+    problems = page.get_by_role("alert")
+    for _ in range(2):
+        page.get_by_role("button", name="Open queue").press("Enter")
+        expect(problems).to_have_text("People: Choose at least one person to review.")
+        expect(problems).to_be_focused()
+        expect(problems).to_be_in_viewport()
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("checkbox", name="Alice")).to_be_focused()
+        expect(page.get_by_role("checkbox", name="Alice")).to_be_in_viewport()
+    expect(page.locator("[data-criteria-count]")).to_have_text("2 of 5 chosen")
     page.get_by_role("checkbox", name="The whole team").press("Space")
     page.get_by_label("People per item").fill("2")
     page.get_by_role("button", name="Open queue").press("Enter")

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from rubricweb.models import (
     Adjudication,
+    Dataset,
     Item,
     JournalEntry,
     Judgement,
@@ -20,6 +21,9 @@ from rubricweb.models import (
     ReviewState,
     Revision,
     Role,
+    Rubric,
+    RubricVersion,
+    Run,
     User,
 )
 from rubricweb.services import comments
@@ -125,6 +129,12 @@ def decided() -> dict[tuple[str, str], tuple[str, str, str]]:
 
 def focused(page: Page) -> Any:
     return page.locator(":focus")
+
+
+def top(element: Locator) -> float:
+    box = element.bounding_box()
+    assert box is not None
+    return box["y"]
 
 
 # ── The reveal ───────────────────────────────────────────────────────────────────────────────────
@@ -287,11 +297,17 @@ def test_the_inbox_is_worked_off_by_keyboard(
     expect(page.locator("[role=status]").filter(has_text="decided")).to_contain_text("1 Paris, 1., capital")
     expect(page.locator(".criterion.is-active")).to_be_focused()
 
-    # Against both people: the cause goes to the reason first, and the server refuses without one.
+    # Against both people: the cause goes to the reason first, and the server refuses without one. In a
+    # window in which the reason is where the bar is, it is moved above the bar.
+    reason, bar = page.get_by_label("Reason"), page.locator(".panes__side > .pane__foot")
+    page.set_viewport_size({"width": 1280, "height": 720 + round(top(reason) - top(bar)) + 10})
+    assert top(bar) - top(reason) == pytest.approx(10, abs=2)
     page.keyboard.press("u")
     page.keyboard.press("2")
-    reason = page.get_by_label("Reason")
     expect(reason).to_be_focused()
+    expect(reason).to_be_in_viewport()
+    assert top(bar) - top(reason) > 40
+    page.set_viewport_size({"width": 1280, "height": 720})
     page.keyboard.press("Control+Enter")
     expect(page.locator("[id$=-reason_error]")).to_contain_text("Most raters said MET")
     expect(reason).to_be_focused()
@@ -596,5 +612,47 @@ def test_axe_finds_nothing_serious_and_nothing_sticks_out(
                 details.click()
         assert list(serious_faults(page)) == [], path
         page.set_viewport_size({"width": 360, "height": 740})
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wide == 0, path
+        assert sticks_out(page) == 0, path
+    for user, path in pages_of_long_names(people, queue):
+        open_as(user, at(queue, path))
+        expect(page.locator("main")).to_contain_text(LONG)
+        assert sticks_out(page) == 0, path
+
+
+LONG = "B" * 100
+"""A name without a place to break it at."""
+
+
+def sticks_out(page: Page) -> int:
+    """By how much a page is wider than its window."""
+    wide: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return wide
+
+
+def pages_of_long_names(people: Cast, queue: ReviewQueue) -> list[tuple[User, str]]:
+    """Gives dataset, run, rubric and criteria long names; the pages that show these, and who opens them."""
+    version, run = queue.rubric_version, queue.run
+    assert run is not None
+    assert version is not None
+    assert version.rubric is not None
+    empty = factories.run(people.team, people.ed, dataset=run.dataset, rubric_version=version)
+    Dataset.objects.update(name=LONG)
+    Run.objects.update(name=LONG)
+    RubricVersion.objects.update(title=LONG)
+    for criterion in version.criteria.all():
+        version.criteria.filter(pk=criterion.pk).update(name=f"{LONG}{criterion.position}")
+    rubric = version.rubric
+    draft = [one | {"name": f"{LONG}{n}"} for n, one in enumerate(rubric.draft["criteria"])]
+    Rubric.objects.filter(pk=rubric.pk).update(draft=rubric.draft | {"criteria": draft})
+    mine = Review.objects.filter(rater__user=people.ann, state=ReviewState.SUBMITTED).earliest("pk")
+    open_review = Review.objects.get(rater__user=people.ann, state=ReviewState.DRAFT)
+    return [
+        (people.ed, f"datasets/{run.dataset_id}/"),
+        (people.ed, f"runs/{run.pk}/"),
+        (people.ed, f"rubrics/{rubric.pk}/edit/"),
+        (people.ed, f"compare/?run={run.pk}"),
+        (people.ed, f"compare/?run={empty.pk}"),
+        (people.ed, ""),
+        (people.ann, f"reviews/{open_review.pk}/"),
+        (people.ann, f"reviews/{mine.pk}/reveal/"),
+    ]

@@ -12,6 +12,7 @@ from rubricweb.models import Run, User
 from rubricweb.selectors.runs import results
 from rubricweb.services.runs.planning import plan_run
 from rubricweb.services.runs.starting import RunOptions
+from tests.commands.terminal import terminal_of
 from tests.factories import Cast
 from tests.worlds.blinding.two_worlds import CascadeWorld, cascade_world, in_both_worlds, told_apart
 
@@ -88,3 +89,18 @@ def test_who_does_not_rate_sees_what_a_cascade_asked(
     told = {line.split(": ")[0] for line in told_apart(*looks)}
     assert {"plan", "Cascade show []", "Cascade watch ['--json']", "Broken show []", "Paused show []"} <= told
     assert {"Cascade summary", "Again summary", "spending []", "spending ['--json']"} <= told
+
+
+def test_no_command_asks_failures_of_a_cascade_again_for_a_blind_rater(
+    people: Cast, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def retried(unsure: bool) -> dict[str, str]:
+        world = cascade_world(people, unsure=unsure)
+        terminal, run = terminal_of(people.team, people.alice, capsys), world.broken.pk
+        one = f"id:{world.dataset.items.get(key='bad').pk}"
+        commands = (("runs", "retry", run), ("runs", "retry", run, "--item", one), ("grade", "--resume", run))
+        ended = {str(command): terminal(*command) for command in commands}
+        assert all(one.code and "whether anything failed is not told" in one.err for one in ended.values())
+        return {command: one.out + one.err for command, one in ended.items()}
+
+    assert not told_apart(*in_both_worlds(retried))

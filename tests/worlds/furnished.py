@@ -57,6 +57,7 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
     run = factories.run(team, owner, dataset=dataset, rubric_version=version)
     grade(run, InProcessJudge(lambda requirement, response: "MET"))
     again = factories.run(team, owner, dataset=dataset, rubric_version=version)
+    split_cases(dataset, n_dev=1, by=owner)  # who is to review items blind may not
     queue = factories.queue(team, owner, dataset=dataset, rubric_version=version, raters=[owner])
     review = queues.next_review(queue, owner, now=timezone.now())
     assert review is not None
@@ -72,7 +73,6 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
     invited = invitations.invite(
         team, "a-newcomer", Role.VIEWER, by=owner, now=timezone.now(), link=lambda secret: secret
     )
-    split_cases(dataset, n_dev=1, by=owner)
     return {
         "rubric_id": version.rubric_id,
         "version_id": version.pk,

@@ -25,7 +25,7 @@ def draw_halves(request: TokenRequest, dataset_id: int, body: schemas.NewHalves)
 
     Each is marked dev, for examples a judge is shown, or test, for judging the judge, with all its answers;
     every label is spread alike over both. Answers that come later join their case's half. Refused (409) for a
-    dataset that is split already.
+    dataset that is split already, and (403) while you are to review items of it blind.
     """
     dataset = access.access_dataset(request.auth.team, dataset_id)
     drawing.split_cases(dataset, n_dev=body.n_dev, by=request.auth.user, seed=body.seed)
@@ -37,7 +37,8 @@ def extend_halves(request: TokenRequest, dataset_id: int, body: schemas.MoreCase
     """Extend a split.
 
     Marks the cases that came later, with the share of dev cases that the first draw had; the others keep
-    their half. Refused (409) for a dataset that is not split.
+    their half. Refused (409) for a dataset that is not split, and (403) while you are to review items of it
+    blind.
     """
     dataset = access.access_dataset(request.auth.team, dataset_id)
     drawing.extend_split(dataset, by=request.auth.user, seed=body.seed)

@@ -1,5 +1,6 @@
 """Operations about files of items that come in as background work."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpResponse
@@ -11,7 +12,7 @@ from rubricweb.api.datasets import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery, listed
 from rubricweb.api.schemas import list_of
-from rubricweb.models import Role
+from rubricweb.models import DatasetImport, Role
 from rubricweb.selectors.datasets import imports as selected
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.services.datasets import imports as services
@@ -27,6 +28,8 @@ def start_import(request: TokenRequest, file: File[UploadedFile], asked: Form[sc
     The answer names the import; ask for it again until its state is `done`, `refused`, `failed` or
     `cancelled`. All of the file is stored or nothing. In the state `asks` it waits to be told what becomes of
     items whose words came before, unless `duplicates` says so at once. Files may be larger than elsewhere.
+    While you are to review answers blind of a dataset that names systems, only `keep` is taken (else 403):
+    what is a duplicate would tell who answered.
     """
     data, filename = uploads.pieces(file)
     dataset = None
@@ -41,7 +44,7 @@ def start_import(request: TokenRequest, file: File[UploadedFile], asked: Form[sc
         strict=asked.strict,
         duplicates=asked.duplicates,
     )
-    services.check(request.auth.team, wanted)
+    services.check(request.auth.team, wanted, by=request.auth.user)
     return services.start(
         request.auth.team,
         wanted,
@@ -54,13 +57,16 @@ def start_import(request: TokenRequest, file: File[UploadedFile], asked: Form[sc
 @imports.read("/datasets/imports", Role.EDITOR, list_of(schemas.DatasetImport))
 def list_imports(request: TokenRequest, asked: Query[ListQuery]) -> Any:
     """Imports, newest first."""
-    return listed(selected.imports(request.auth.team, cursor=asked.cursor, size=asked.limit))
+    team = request.auth.team
+    found = selected.imports(team, cursor=asked.cursor, size=asked.limit)
+    rows = selected.without_hidden_keys(found.rows, viewer=request.auth.user, team=team)
+    return listed(replace(found, rows=tuple(rows)))
 
 
 @imports.read("/datasets/imports/{int:import_id}", Role.EDITOR, schemas.DatasetImport)
 def get_import(request: TokenRequest, import_id: int) -> Any:
     """How far an import is."""
-    return access.access_import(request.auth.team, import_id)
+    return _shown(request, access.access_import(request.auth.team, import_id))
 
 
 @imports.read(
@@ -83,7 +89,7 @@ def decide_duplicates(request: TokenRequest, import_id: int, body: schemas.Dupli
     """
     found = access.access_import(request.auth.team, import_id)
     services.decide(found, body.duplicates, by=request.auth.user, enqueue=tasks.notify_import)
-    return found
+    return _shown(request, found)
 
 
 @imports.write("POST", "/datasets/imports/{int:import_id}/cancel", Role.EDITOR, schemas.DatasetImport)
@@ -94,4 +100,9 @@ def cancel_import(request: TokenRequest, import_id: int) -> Any:
     """
     found = access.access_import(request.auth.team, import_id)
     services.cancel(found, now=database_now())
-    return found
+    return _shown(request, found)
+
+
+def _shown(request: TokenRequest, found: DatasetImport) -> DatasetImport:
+    [shown] = selected.without_hidden_keys([found], viewer=request.auth.user, team=request.auth.team)
+    return shown

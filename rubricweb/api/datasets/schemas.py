@@ -455,7 +455,9 @@ class DatasetImport(Schema):
     rows_stored: int
     duplicate_count: Annotated[int, Field(description="Items whose words came before.")]
     duplicates: Annotated[str, OneOf(Duplicates.values)]
-    first_duplicates: list[SameWords]
+    first_duplicates: Annotated[
+        list[SameWords], Field(description="Empty while you are to review items of the dataset blind.")
+    ]
     message: Annotated[str, Field(description="Why nothing was stored, where nothing was.")]
     fault_count: int
     left_out: list[LeftOutOfFile]

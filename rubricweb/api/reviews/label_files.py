@@ -60,9 +60,9 @@ def import_labels(
     about people. Labels that were imported before are left out, so a file that grew brings what is new in it;
     one whose labels were all imported before is a conflict. Columns that say nothing and contradictions are
     always refused; whatever else does not fit is too, unless `strict` is false: then it is left out.
-    `left_out` says what was.
+    `left_out` says what was. Refused (403) for labels on items that are hidden from you, in the plan as well.
     """
-    stored = services.import_label_file(by=request.auth.user, **_sent(request, dataset_id, file, form))
+    stored = services.import_sent_labels(by=request.auth.user, **_sent(request, dataset_id, file, form))
     return labels_imported(stored, request.auth.user)
 
 
@@ -75,7 +75,8 @@ def plan_labels(
     Takes what the import takes and is refused as that would be; stores nothing. With `strict` false it says
     what would be left out, and which values are no answers.
     """
-    return services.plan_as_data(services.plan_labels(**_sent(request, dataset_id, file, form)))
+    sent = _sent(request, dataset_id, file, form)
+    return services.plan_as_data(services.plan_labels(viewer=request.auth.user, **sent))
 
 
 def _sent(request: TokenRequest, dataset_id: int, file: UploadedFile, form: LabelsForm) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """What stands beside a run where it is answered with, as the schemas of runs read it."""
 
+from typing import Any
+
 from rubricweb.api.schemas import WithFields
 from rubricweb.models import Run, User
 from rubricweb.selectors.blinding import is_withheld
@@ -8,12 +10,18 @@ from rubricweb.selectors.runs.group_means import no_groups
 from rubricweb.selectors.runs.listing import RunRow
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.selectors.shared.clock import database_now
-from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
+from rubricweb.selectors.withheld_runs import hides_examples, is_withheld_run, stop_reason
 
 
 def run_in_list(row: RunRow) -> WithFields:
     """A row of the list of runs, for the schema `Run`."""
-    return WithFields(row.run, summary=row.summary, withheld=row.withheld, stop_reason=row.stop_reason)
+    return WithFields(
+        row.run,
+        summary=row.summary,
+        withheld=row.withheld,
+        stop_reason=row.stop_reason,
+        few_shot=_examples(row.run, hidden=row.hides_examples),
+    )
 
 
 def one_run(run: Run, viewer: User) -> WithFields:
@@ -24,7 +32,12 @@ def one_run(run: Run, viewer: User) -> WithFields:
         summary=None if withheld else getattr(run, "summary", None),
         withheld=withheld,
         stop_reason=stop_reason(run, withheld=is_withheld_run(run, viewer)),
+        few_shot=_examples(run, hidden=hides_examples(run, viewer)),
     )
+
+
+def _examples(run: Run, *, hidden: bool) -> Any:
+    return WithFields(run.few_shot, item_ids=None, digest=None) if hidden else run.few_shot
 
 
 def run_in_full(run: Run, viewer: User) -> WithFields:

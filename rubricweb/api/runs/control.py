@@ -62,7 +62,8 @@ def resume_run(
 
     Items never graded, and verdicts that failed: all of them, or only some error kinds, or only those of
     some items. Verdicts already given are not asked for again. Refused (409) while the run is running; sent
-    again with its `Idempotency-Key`, it is answered and nothing is asked twice.
+    again with its `Idempotency-Key`, it is answered and nothing is asked twice. While the run's progress is
+    `withheld` from you, only items never graded are: asking again for what failed is refused (403).
     """
 
     def resume() -> Done:

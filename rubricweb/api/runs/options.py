@@ -3,7 +3,7 @@
 from rubricweb import access
 from rubricweb.api.runs import launch_schemas as schemas
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, SystemVersion, Team
+from rubricweb.models import Dataset, SystemVersion, Team, User
 from rubricweb.selectors.datasets.systems import versions_called
 from rubricweb.selectors.runs.planning.samples import sample_ids
 from rubricweb.services.runs.few_shot import FewShot
@@ -11,7 +11,7 @@ from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.services.runs.starting import RunOptions
 
 
-def run_options(team: Team, dataset: Dataset, body: schemas.NewRun) -> RunOptions:
+def run_options(team: Team, dataset: Dataset, body: schemas.NewRun, *, viewer: User) -> RunOptions:
     """All but dataset, rubric version and caps. Raises NotFound for what the team does not have."""
     systems = versions_called(dataset, body.systems)
     return RunOptions(
@@ -27,18 +27,20 @@ def run_options(team: Team, dataset: Dataset, body: schemas.NewRun) -> RunOption
         name=body.name,
         use_cache=body.use_cache,
         mode=body.mode,
-        item_ids=_item_ids(dataset, body, systems),
+        item_ids=_item_ids(dataset, body, systems, viewer),
         systems=systems,
         half=body.half or "",
     )
 
 
-def _item_ids(dataset: Dataset, body: schemas.NewRun, systems: list[SystemVersion]) -> list[int] | None:
+def _item_ids(
+    dataset: Dataset, body: schemas.NewRun, systems: list[SystemVersion], viewer: User
+) -> list[int] | None:
     if body.sample is None:
         return body.item_ids
     if body.item_ids is not None:
         raise Invalid.at("sample", "a sample beside item_ids", "one of them")
-    return sample_ids(dataset, body.sample, half=body.half or "", systems=systems)
+    return sample_ids(dataset, body.sample, viewer=viewer, half=body.half or "", systems=systems)
 
 
 def _panel(asked: schemas.NewPanel | None) -> Panel | None:

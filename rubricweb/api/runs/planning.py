@@ -31,7 +31,7 @@ def plan_run(request: TokenRequest, body: schemas.NewRun) -> Any:
         rubric_version=version_or_own(team, body.rubric_version_id, dataset),
         viewer=request.auth.user,
         now=timezone.now(),
-        options=run_options(team, dataset, body),
+        options=run_options(team, dataset, body, viewer=request.auth.user),
     )
     return WithFields(
         made.forecast,

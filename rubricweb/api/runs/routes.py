@@ -83,7 +83,7 @@ def start_run(request: TokenRequest, body: NewRun, key: IdempotencyKey = None) -
             enqueue=tasks.notify,
             budget_usd=body.budget_usd,
             no_cap=body.no_cap,
-            options=run_options(team, dataset, body),
+            options=run_options(team, dataset, body, viewer=request.auth.user),
         )
         return run, 0
 
@@ -110,7 +110,7 @@ def start_launch(request: TokenRequest, body: NewRun, key: IdempotencyKey = None
             enqueue=tasks.notify,
             budget_usd=body.budget_usd,
             no_cap=body.no_cap,
-            options=run_options(team, dataset, body),
+            options=run_options(team, dataset, body, viewer=request.auth.user),
         )
         return started[0], 0
 

@@ -141,14 +141,16 @@ class Panel(Schema):
 
 
 class FewShot(Schema):
-    """Which items the judge is shown as examples; equal digests show the same words."""
+    """Which items the judge is shown as examples; equal digests show the same words. Both are null while you
+    are still to review an item of that dataset blind.
+    """
 
     dataset_id: int
     queue_id: int | None
-    item_ids: list[int]
+    item_ids: list[int] | None
     n: int
     seed: int
-    digest: str
+    digest: str | None
 
 
 class Run(Schema):
@@ -421,6 +423,10 @@ class Report(RunItem):
     error: JudgeError | None
     verdicts: list[RunVerdict]
     groups: Annotated[list[GroupScore] | None, Field(description="Null where no criterion has a group.")]
+    replaced: Annotated[
+        bool,
+        Field(description="The run was extended by another answer in its place: it is in no figure."),
+    ]
 
     @staticmethod
     def resolve_error(row: Any) -> JudgeError | None:

@@ -17,7 +17,7 @@ from rubricweb.selectors.adjudication import inbox as selected
 from rubricweb.selectors.adjudication.units import UnitAnswer, UnitToDecide, unit_to_decide
 from rubricweb.selectors.datasets.titles import item_title
 from rubricweb.selectors.labels.adjudications import criterion_for
-from rubricweb.selectors.labels.provenance import item_provenance
+from rubricweb.selectors.labels.provenance import SaidLabel, item_provenance
 from rubricweb.selectors.labels.stored_answers import label_effect
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import adjudications as services
@@ -150,10 +150,7 @@ def truth(options: argparse.Namespace) -> int:
         return 0
     shown = table(("criterion", "stands", "by", "from"))
     for criterion, found in rows:
-        labels = ", ".join(
-            f"{f'{one.rater}: ' * options.names}{one.verdict} ({origin_words(one.origin) or 'judge'})"
-            for one in found.labels
-        )
+        labels = ", ".join(f"{f'{one.rater}: ' * options.names}{_with_origin(one)}" for one in found.labels)
         rule = f"{found.rule}, {found.decided_by}" if options.names and found.decided_by else found.rule
         stands = _with_effect(criterion, found.verdict) if found.verdict else "people are tied"
         shown.add_row(criterion.name, stands, rule, labels)
@@ -241,6 +238,11 @@ def _print_unit(unit: UnitToDecide, item: str, *, names: bool) -> None:
     console.print(facts(rows))
 
 
+def _with_origin(said: SaidLabel) -> str:
+    words = origin_words(said.origin) or "judge" * said.is_judge
+    return f"{said.verdict} ({words})" if words else said.verdict
+
+
 def _is_penalty(criterion: Criterion) -> bool:
     return criterion.kind == "binary" and criterion.weight < 0
 
@@ -259,7 +261,8 @@ def _said(criterion: Criterion, answer: UnitAnswer) -> str:
     label += f", first {answer.initial}" if answer.initial else ""
     label += ", finds the rubric unclear" if answer.unclear else ""
     label += f" (votes: {_counted(criterion, answer.votes)})" if answer.votes else ""
-    label += f" · {origin_words(answer.origin)}" if answer.origin else ""
+    origin = origin_words(answer.origin)
+    label += f" · {origin}" if origin else ""
     quoted = [f"“{quote.text}” in the {quote.where}" for quote in answer.evidence]
     return "\n".join(filter(None, (label, answer.reason, answer.later, *quoted)))
 

@@ -18,6 +18,7 @@ from rubricweb.management.terminal.background import left_to_workers
 from rubricweb.management.terminal.named_files import require_file
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import DatasetImport, ImportState, Role
+from rubricweb.selectors.datasets.imports import without_hidden_keys
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets import imports
@@ -46,7 +47,7 @@ def bring_in(options: argparse.Namespace) -> int:
         strict=options.strict,
         duplicates=options.duplicates,
     )
-    imports.check(actor.team, asked)
+    imports.check(actor.team, asked, by=actor.user)
     upload_id = uploads.keep(_pieces(options.file))
     found = imports.start(actor.team, asked, by=actor.user, upload_id=upload_id, enqueue=None)
     try:
@@ -55,6 +56,7 @@ def bring_in(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         imports.cancel(found, now=database_now())
         raise
+    [found] = without_hidden_keys([found], viewer=actor.user, team=actor.team)
     return _ended(found, as_json=options.json)
 
 

@@ -175,7 +175,7 @@ def _run_options(
     systems = versions_called(dataset, options.system)
     item_ids = lookup.items_called(dataset, options.item, viewer=actor.user) if options.item else None
     if options.sample:
-        item_ids = sample_ids(dataset, options.sample, half=options.half, systems=systems)
+        item_ids = sample_ids(dataset, options.sample, viewer=actor.user, half=options.half, systems=systems)
     return replace(
         _judges(options, actor, stack, dataset, rubric_version),
         few_shot_from=_examples(options, actor),

@@ -25,7 +25,7 @@ from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.runs import lifecycle as services
 from rubricweb.services.teams import retention
-from rubricweb.templatetags.display import count, percent, score, usd
+from rubricweb.templatetags.display import count, finished_words, percent, score, usd
 
 LOG_SHOWN = 20
 
@@ -103,7 +103,7 @@ def show(options: argparse.Namespace) -> int:
     events = log.run_log(run, viewer=actor.user, size=LOG_SHOWN).rows
     result = results.result(run, viewer=actor.user)
     rows: list[tuple[str, str]] = [
-        ("run", f"{run.pk}, {run}, {run.shown_state}"),
+        ("run", f"{run.pk}, {run}, {finished_words(run.shown_state, progress.errored)}"),
         ("origin", f"{run.judge.name}, {origin_words(run.origin)}")
         if run.imported
         else ("asked", f"{run.autograder} by {run.judge.name}{', by batch' * (run.mode == RunMode.BATCH)}"),

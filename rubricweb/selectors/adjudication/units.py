@@ -97,10 +97,12 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
             "run_id", "verdict"
         )
     )
-    numbers = {run.pk: f"Judge {number}" for number, run in enumerate(runs, start=1)}
+    # Only those that said something here are shown, and only several of them need numbers.
+    heard = {row.run_id for row in judged}
+    numbers = {pk: f" {n}" for n, pk in enumerate((run.pk for run in runs if run.pk in heard), start=1)}
     judges = []
     for row in judged:
-        name = row.judge if names else numbers[row.run_id or 0] if len(runs) > 1 else "Judge"
+        name = row.judge if names else "Judge" + (numbers[row.run_id or 0] if len(heard) > 1 else "")
         name += f", asked again ({row.repeat + 1})" if row.repeat else ""
         made_of = tuple((str(label), n) for (run_id, label), n in votes.most_common() if run_id == row.run_id)
         judges.append(

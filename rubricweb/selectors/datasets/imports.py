@@ -1,6 +1,9 @@
 """Imports of files as lists show them."""
 
-from rubricweb.models import DatasetImport, ImportState, Team
+from collections.abc import Iterable
+
+from rubricweb.models import DatasetImport, ImportState, Team, User
+from rubricweb.selectors.blinding import hidden_datasets
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
 UNENDED = (ImportState.WAITING, ImportState.RUNNING, ImportState.ASKS)
@@ -16,3 +19,16 @@ def unended(team: Team) -> list[DatasetImport]:
     """Those that are under way or wait for an answer."""
     rows = DatasetImport.objects.filter(team=team, state__in=UNENDED).select_related("dataset")
     return list(rows.defer("faults", "found").order_by("-pk")[:20])
+
+
+def without_hidden_keys(rows: Iterable[DatasetImport], *, viewer: User, team: Team) -> list[DatasetImport]:
+    """The imports, without which items say the same where this person is still to review some of the dataset
+    blind: keys tell who answered. Not to be saved.
+    """
+    found = list(rows)
+    with_duplicates = [one for one in found if one.found.get("duplicates")]
+    hidden = hidden_datasets(viewer, team) if with_duplicates else frozenset()
+    for one in with_duplicates:
+        if one.dataset_id in hidden:
+            one.found = {**one.found, "duplicates": []}
+    return found

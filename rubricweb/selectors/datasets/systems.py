@@ -1,10 +1,10 @@
 """The system versions whose answers a dataset holds, and those a review queue is about."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
-from rubricweb.errors import Invalid
+from rubricweb.errors import Invalid, Withheld
 from rubricweb.models import (
     Dataset,
     Item,
@@ -17,7 +17,7 @@ from rubricweb.models import (
     User,
     unarchived,
 )
-from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.blinding import hidden_items, unnamed_of
 
 
 def counted_versions(dataset: Dataset) -> list[SystemVersion]:
@@ -58,6 +58,25 @@ def systems(team: Team, *, archived: bool = False) -> list[System]:
 def items_name_systems(dataset: Dataset) -> bool:
     """Whether some answer of the dataset is of a named system."""
     return Item.objects.filter(dataset=dataset).exclude(system_version__system__name="").exists()
+
+
+def untold_answers(dataset: Dataset, viewer: User | None) -> set[int]:
+    """The ids of the answers of which this person must not learn which version gave them; None is nobody who
+    reviews. Of a dataset of one version there are none: its page names it. One query for somebody who rates
+    in no open blind queue.
+    """
+    unnamed = set() if viewer is None else unnamed_of(viewer, dataset.team, dataset.pk)
+    versions = Item.objects.filter(dataset=dataset).order_by().values("system_version").distinct()
+    return unnamed if unnamed and versions.count() > 1 else set()
+
+
+def require_told(dataset: Dataset, item_ids: Iterable[int], viewer: User | None) -> None:
+    """Refuses items chosen by their ids for what would tell whose answers they are, or are not."""
+    if not untold_answers(dataset, viewer).isdisjoint(item_ids):
+        raise Withheld(
+            "You are still to review some of these items, or another answer to their case, blind, so whose "
+            "answers they are is not told. Submit your reviews, or ask somebody who is not a rater."
+        )
 
 
 def versions_of_items(items: QuerySet[Item]) -> QuerySet[SystemVersion]:

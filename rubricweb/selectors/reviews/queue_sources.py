@@ -14,7 +14,7 @@ from rubricweb.models import Criterion, Dataset, Item, Judgement, Run, SystemVer
 from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden
 from rubricweb.selectors.datasets.halves import in_half
 from rubricweb.selectors.datasets.items import matching, metadata_text
-from rubricweb.selectors.datasets.systems import items_name_systems
+from rubricweb.selectors.datasets.systems import items_name_systems, require_told
 from rubricweb.selectors.reviews import informative
 
 KINDS = {
@@ -157,7 +157,9 @@ def _require_answers_of(
     """Refuses, by name, answers of other versions."""
     if not systems:
         return
-    allowed, among = {version.pk for version in systems}, set(item_ids)
+    # A refusal, or none, would tell who answered.
+    require_told(dataset, item_ids, viewer)
+    allowed = {version.pk for version in systems}
     rows = Item.objects.filter(dataset=dataset).select_related("system_version__system").order_by("position")
     others = [
         item
@@ -165,12 +167,6 @@ def _require_answers_of(
         for item in rows.filter(pk__in=item_ids[begin : begin + AT_ONCE]).only("key", "system_version")
         if item.system_version_id not in allowed
     ]
-    # A refusal, or none, would tell who answered.
-    if among & hidden_of(viewer, dataset.team, dataset.pk):
-        raise Withheld(
-            "You are still to review some of these items blind, so whose answers they are is not told. "
-            "Submit your reviews, or ask somebody who is not a rater."
-        )
     if others:
         names = ", ".join(map(str, systems))
         raise refused("item_ids", f"Only answers of {names} belong here; {_first(others)}.")

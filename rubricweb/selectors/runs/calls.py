@@ -50,8 +50,8 @@ class CallInFull:
     never a key or a header. `request` is the body as it was sent; where the answer was taken from an earlier
     call (`call.cached_from`), that call's. `prompt` is rebuilt from frozen rows for calls of a time when
     requests were not stored, and None for one whose failure was asked again later. `pruned_at` is when what
-    was said was cleared, None while it is there. `withheld` hides request, reasoning and prompt: they show
-    examples with labels of items the viewer is still to review blind.
+    was said was cleared, None while it is there. `withheld` hides request, reasoning and prompt: they may
+    show examples with labels of items the viewer is still to review blind.
     """
 
     call: JudgeCall

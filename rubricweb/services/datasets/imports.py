@@ -25,7 +25,7 @@ from rubricweb.engine.formats.datasets.files import read_in_batches
 from rubricweb.engine.formats.limited_reading import CPU_SECONDS, READ_HERE_BYTES, stream_limited
 from rubricweb.engine.formats.result_files import csv_line
 from rubricweb.engine.number_format import counted
-from rubricweb.errors import Conflict, Invalid, Refusal
+from rubricweb.errors import Conflict, Invalid, Refusal, Withheld
 from rubricweb.models import (
     Dataset,
     DatasetImport,
@@ -33,10 +33,12 @@ from rubricweb.models import (
     ImportBatch,
     ImportKind,
     ImportState,
+    Item,
     KeptFile,
     Team,
     User,
 )
+from rubricweb.selectors.blinding import hidden_datasets, what_hides
 from rubricweb.services.datasets import answers, datasets
 from rubricweb.services.datasets.intake import CheckedItems, Intake
 from rubricweb.services.shared import uploads
@@ -81,7 +83,7 @@ def start(
     team: Team, asked: ImportRequest, *, by: User, upload_id: str, enqueue: Callable[[int], None] | None
 ) -> DatasetImport:
     """Begins the import of a kept file; `enqueue` wakes a worker, None leaves the work to the caller."""
-    kind = check(team, asked)
+    kind = check(team, asked, by=by)
     made = DatasetImport.objects.create(
         team=team,
         kind=kind,
@@ -102,15 +104,17 @@ def start(
     return made
 
 
-def check(team: Team, asked: ImportRequest) -> ImportKind:
+def check(team: Team, asked: ImportRequest, *, by: User) -> ImportKind:
     """What the import is of. Raises what can be told before the file is read: Conflict for a name that is
-    taken and for a half of a split, Invalid for a system or a choice that is none.
+    taken and for a half of a split, Invalid for a system or a choice that is none, Withheld where duplicates
+    would tell who answered.
     """
     kind = ImportKind.DATASET
     if asked.duplicates not in Duplicates.values:
         raise Invalid.at("duplicates", repr(asked.duplicates[:40]), ", ".join(Duplicates.values))
     if asked.dataset is not None:
         datasets.require_unsealed(asked.dataset)
+        _require_untold(asked.dataset, asked.duplicates, by)
         kind = ImportKind.ANSWERS if asked.system else ImportKind.ITEMS
     elif asked.name.strip():
         datasets.require_free_name(team, asked.name.strip()[:200])
@@ -122,15 +126,39 @@ def check(team: Team, asked: ImportRequest) -> ImportKind:
 
 
 def decide(found: DatasetImport, duplicates: str, *, by: User, enqueue: Callable[[int], None] | None) -> None:
-    """Says what becomes of duplicates. Raises Conflict for an import that does not ask."""
+    """Says what becomes of duplicates. Raises Conflict for an import that does not ask, Withheld as `check`
+    does.
+    """
     if duplicates not in (Duplicates.KEEP, Duplicates.SKIP):
         raise Invalid.at("duplicates", repr(duplicates[:40]), "keep, skip")
+    _require_untold(found.dataset, duplicates, by)
     asking = DatasetImport.objects.filter(pk=found.pk, state=ImportState.ASKS)
     if not asking.update(duplicates=duplicates, state=ImportState.WAITING):
         raise Conflict(f"The import of {found} does not ask what becomes of duplicates.")
     if enqueue is not None:
         transaction.on_commit(lambda: enqueue(found.pk))
     found.refresh_from_db()
+
+
+def _require_untold(dataset: Dataset | None, duplicates: str, viewer: User | None) -> None:
+    """Refuses whatever depends on which items are duplicates to whom that would tell who answered."""
+    if dataset is None or viewer is None or duplicates == Duplicates.KEEP:
+        return
+    if _tells_who_answered(dataset, viewer):
+        raise Withheld(
+            "Which items say what an earlier one of the same system version says would tell who gave the "
+            "answers you are still to review blind. Keep all items (duplicates: keep). "
+            f"{what_hides(viewer, dataset.team, dataset.pk)} Or ask somebody who is not a rater."
+        )
+
+
+def _tells_who_answered(dataset: Dataset | None, viewer: User | None) -> bool:
+    """Whether duplicates of the dataset's items would: this person reads the words of some without a version,
+    and could send them in again with one.
+    """
+    if dataset is None or viewer is None or dataset.pk not in hidden_datasets(viewer, dataset.team):
+        return False
+    return Item.objects.filter(dataset=dataset).exclude(system_version__system__name="").exists()
 
 
 def cancel(found: DatasetImport, *, now: datetime) -> None:
@@ -215,7 +243,9 @@ def _read(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> Non
             raise _Stopped
         _forget_batches(found.pk)
     stamp = _stamp(found.dataset)
-    intake = Intake(found.dataset)
+    # Its sender may have become a rater since it was sent.
+    _require_untold(found.dataset, found.duplicates, found.created_by)
+    intake = Intake(found.dataset, compares=not _tells_who_answered(found.dataset, found.created_by))
     reading = None
     if found.kind == ImportKind.ANSWERS:
         assert found.dataset is not None, "a constraint of the table"

@@ -90,10 +90,12 @@ class CheckedItems:
 class Intake:
     """Takes the items of a file batch by batch, remembering what must hold for all of them together.
 
-    `dataset` is the one they come into; None for a new one.
+    `dataset` is the one they come into; None for a new one. Unless it `compares`, duplicates are of items of
+    the file alone.
     """
 
     dataset: Dataset | None
+    compares: bool = True
     taken: int = 0
     # The first of them, as (key, key of the earlier item).
     duplicates: list[tuple[str, str]] = field(default_factory=list)
@@ -214,7 +216,7 @@ class Intake:
         Another attempt, or the same words under another rubric of their own, is no duplicate.
         """
         stored: dict[tuple[Any, ...], str] = {}
-        if self.dataset is not None:
+        if self.dataset is not None and self.compares:
             there = (
                 Item.objects.current()
                 .filter(dataset=self.dataset, content_hash__in=[row.content_hash for row in rows])

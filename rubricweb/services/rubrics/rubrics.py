@@ -15,13 +15,20 @@ from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.parsers.yaml_lines import lines_of
 from rubricweb.engine.parsers.yaml_text import parse_yaml
 from rubricweb.engine.rubric import MAX_TITLE, check_rubric
-from rubricweb.engine.rubric.identity import given_name, matched_ids, with_ids
+from rubricweb.engine.rubric.identity import given_name, ids_in_versions, matched_ids, with_ids
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Criterion, Rubric, RubricVersion, Team, User
+from rubricweb.selectors.rubrics.earlier_criteria import earlier_criteria
 from rubricweb.services.rubrics.drafts import as_draft, as_one_list, is_draft
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide_at_publication
 from rubricweb.services.rubrics.meanings import assign_meanings
 from rubricweb.services.shared.journal import record
+
+MAX_TYPED_BYTES = 1_000_000
+"""A rubric typed as text is read while its sender, and others, wait. A thousand criteria fit."""
+
+MAX_PLACED_BYTES = 256_000
+"""Up to here faults have lines: finding them takes ten times as long as reading."""
 
 
 @transaction.atomic
@@ -60,12 +67,16 @@ def save_draft(rubric: Rubric, *, draft: Mapping[str, Any], revision: int) -> Ru
 
 
 def _still_identified(entries: Any, rubric: Rubric) -> Any:
-    """The criteria of a draft with the ids the saved draft has for them, where they came without."""
+    """The criteria of a draft with the ids the saved draft, else a version has for them, where they came
+    without.
+    """
     earlier = rubric.draft.get("criteria") if isinstance(rubric.draft, Mapping) else None
     lists = [entries, earlier or []]
     if not all(isinstance(one, list) and all(isinstance(entry, Mapping) for entry in one) for one in lists):
         return entries
     ids = matched_ids(*lists)
+    named = [{**entry, "id": id} for id, entry in zip(ids, entries, strict=True)]
+    ids = ids_in_versions(named, earlier_criteria(rubric, ids))
     return [entry if id is None else {**entry, "id": id} for id, entry in zip(ids, entries, strict=True)]
 
 
@@ -90,7 +101,8 @@ def publish(
     if revision is not None and revision != rubric.draft_revision:
         raise Conflict("The draft was saved again since you opened this page. Look at the changes once more.")
     newest = rubric.versions.prefetch_related("criteria").order_by("-number").first()
-    content = with_ids(checked(rubric.draft), None if newest is None else newest.to_engine())
+    content = checked(rubric.draft)
+    content = with_ids(content, earlier_criteria(rubric, [one.id for one in content.criteria]))
     if newest is not None and newest.to_engine() == content:
         if decisions:
             raise Conflict(f"The draft is published already, as {newest}: decide about labels there.")
@@ -169,9 +181,15 @@ def checked(draft: Mapping[str, Any]) -> engine.Rubric:
 def read_draft(text: str) -> dict[str, Any]:
     """A draft typed as YAML or JSON; it may be incomplete, but must hold nothing a form could not show.
 
-    Raises Invalid with every fault and its line when the text cannot be read, has unknown keys, or a list
-    where a text belongs.
+    Raises Invalid with every fault when the text cannot be read, has unknown keys, or a list where a text
+    belongs, with its line unless the text is long; and for one beyond MAX_TYPED_BYTES.
     """
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > MAX_TYPED_BYTES:
+        raise Invalid(
+            f"The text is too long: {size:,} bytes, at most {MAX_TYPED_BYTES:,}. "
+            "A larger rubric can be imported as a file."
+        )
     faults = FaultList()
     try:
         text = decode(text)
@@ -183,7 +201,7 @@ def read_draft(text: str) -> dict[str, Any]:
     if not faults and not is_draft(head):
         head = engine.Rubric.from_dict(data).to_dict()
     if not is_draft(head) or (not isinstance(data, dict) and not head.get("criteria")):
-        lines = lines_of(text, [fault.place for fault in faults])
+        lines = lines_of(text, [fault.place for fault in faults]) if size <= MAX_PLACED_BYTES else {}
         placed = [Fault(_with_line(fault.place, lines), fault.found, fault.allowed) for fault in faults]
         raise Invalid(f"The text has {_faults(len(placed))}.", placed)
     return as_draft(head)
@@ -198,7 +216,7 @@ def import_rubric(
     team: Team, *, by: User | None, data: bytes, filename: str, title: str = ""
 ) -> RubricVersion:
     """Reads a rubric file and publishes it as version 1 of a new rubric."""
-    content = with_ids(read(data, filename=filename), None)
+    content = with_ids(read(data, filename=filename))
     title = title or content.title or filename.rsplit("/", 1)[-1].rsplit(".", 1)[0] or "Imported rubric"
     rubric = create_rubric(team, by=by, title=title, draft=_as_written(content))
     return publish(rubric, by=by, note=f"imported from {filename}"[:300])

@@ -11,10 +11,8 @@ from rubricweb.engine.errors import Fault
 from rubricweb.engine.number_format import counted, money
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import (
-    NO_JUDGE,
     UNENDED,
     BatchJob,
-    Item,
     Judgement,
     Run,
     RunCriterionSummary,
@@ -25,13 +23,12 @@ from rubricweb.models import (
     Vote,
 )
 from rubricweb.selectors.datasets.new_items import new_items
-from rubricweb.selectors.runs.errors import require_error_kinds
+from rubricweb.selectors.runs.errors import retried_kinds
 from rubricweb.selectors.spending.spending import refused_by
 from rubricweb.services import dataset_versions
-from rubricweb.services.runs import few_shot, panels
+from rubricweb.services.runs import later_items, panels
 from rubricweb.services.runs.budgets import require_caps_hold
 from rubricweb.services.runs.events import note
-from rubricweb.services.runs.starting import asks_a_judge, plan_items
 from rubricweb.services.runs.work_queue import (
     NOT_GRADED,
     Enqueue,
@@ -108,9 +105,10 @@ def resume_run(
     those of the items `item_ids`. Returns the number of items that will be worked on; when nothing is missing
     that is 0, and a run that was paused or ended early is finished. Verdicts already given are never asked
     for again. Raises Conflict for a run that is running, for what is archived and where a judge can be asked
-    no more, Invalid for unknown kinds and items that are not in it; then nothing is changed or lost.
+    no more, Invalid for unknown kinds and items that are not in it; then nothing is changed or lost. Of a run
+    whose calls are withheld from `by` no failures are asked for again: see `retried_kinds`.
     """
-    require_error_kinds(run, error_kinds or ())
+    error_kinds = retried_kinds(run, error_kinds, item_ids, by=by)
     with transaction.atomic():
         locked = _locked_there(run)
         if locked.state == RunState.RUNNING:
@@ -136,7 +134,8 @@ def resume_run(
 def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
     """Takes in the items that were added to the dataset since; how many.
 
-    A finished run goes on with them; one that was paused, cancelled or failed waits to be resumed. Raises
+    Corrected answers come in the place of the wrong ones, which count no more in this run. A finished run
+    goes on with what is to be graded; one that was paused, cancelled or failed waits to be resumed. Raises
     Invalid where one of them cannot be graded as this run grades: no rubric, no judge, or an example its
     judge is shown; Conflict for what is archived and where a judge can be asked no more.
     """
@@ -148,16 +147,20 @@ def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
         if not fresh.exists():
             return 0
         panels.require_judges(locked)
-        _check_extension(locked, fresh)
-        added = plan_items(locked, fresh)
+        later_items.check_extension(locked, fresh)
+        added, replaced = later_items.take_in(locked, fresh)
         Run.objects.filter(pk=run.pk).update(dataset_version=locked.dataset.version)
-        if locked.state == RunState.FINISHED:
+        # Words that came back may have been graded before.
+        missing = RunItem.objects.filter(run=locked, graded_at=None).exists()
+        begins_again = locked.state == RunState.FINISHED and missing
+        if begins_again:
             _go_on(locked)
         # It tells of fewer items. Of a run that stays stopped the reaper writes it should we be killed now.
         RunSummary.objects.filter(run=locked).delete()
         record(run.team, by, "extended", run, items=added)
-        note(run.pk, "extended", f"Extended{_by(by)}: {counted(added, 'item')} added.")
-        goes_on = locked.state in (RunState.FINISHED, RunState.RUNNING)
+        instead = f", {replaced:,} in the place of an answer that counts no more" if replaced else ""
+        note(run.pk, "extended", f"Extended{_by(by)}: {counted(added, 'item')} added{instead}.")
+        goes_on = begins_again or locked.state == RunState.RUNNING
         if goes_on:
             notify_on_commit(run.pk, added, enqueue)
         hold_team(locked.team)
@@ -302,7 +305,9 @@ def _go_on(locked: Run) -> None:
 
 def _finish(locked: Run, now: datetime | None) -> None:
     Run.objects.filter(pk=locked.pk).update(state=RunState.FINISHED, finished_at=now or Now(), stop_reason="")
-    note(locked.pk, "finished", "Every item is graded.")
+    errored = RunItem.objects.filter(run=locked, errors__gt=0).count()
+    of_them = f", {errored:,} of them with errors" if errored else ""
+    note(locked.pk, "finished", f"Every item is graded{of_them}.")
 
 
 def _summed_up(run: Run, changed: bool) -> bool:
@@ -375,23 +380,3 @@ def _forget_failed_votes(
         in_failed | unsettled, run=run, error_kind__isnull=False, item_id__in=ours.values("item_id")
     )
     Vote.objects.filter(pk__in=list(again.values_list("pk", flat=True))).delete()
-
-
-# ── Items that came later ────────────────────────────────────────────────────────────────────────
-
-
-def _check_extension(locked: Run, fresh: QuerySet[Item]) -> None:
-    if locked.rubric_version_id is None and (bare := fresh.filter(rubric_version=None).count()):
-        raise Invalid.at(
-            "rubric_version",
-            f"{counted(bare, 'item')} without a rubric, in a run that grades every item by its own",
-            "items that bring one",
-        )
-    if locked.judge.id == NO_JUDGE and asks_a_judge(fresh, locked.rubric_version):
-        raise Invalid.at("judge", "criteria for a judge, in a run of checks alone", "a new run with a judge")
-    if locked.few_shot is not None and (shown := few_shot.among_examples(locked.few_shot, fresh)):
-        raise Invalid.at(
-            "few_shot.dataset",
-            f"{counted(len(shown), 'item')} that the judge is shown as examples ({', '.join(shown[:5])})",
-            "items with other ids and other words",
-        )

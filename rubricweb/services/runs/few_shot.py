@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from rubricweb.engine.autograders import AUTOGRADERS, PromptedAutograder
 from rubricweb.engine.autograders.examples.few_shot import Candidate, ExamplesOverlap, draw_examples
 from rubricweb.engine.autograders.prompted import VerdictAutograder
+from rubricweb.engine.number_format import counted
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Invalid
 from rubricweb.models import (
@@ -21,7 +22,9 @@ from rubricweb.models import (
     Revision,
     RevisionChoice,
     RubricVersion,
+    User,
 )
+from rubricweb.selectors.blinding import unnamed_of
 from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.ground_truth import ground_truth, people_first
 from rubricweb.selectors.labels.people import decisions, people_labels
@@ -47,13 +50,15 @@ def snapshot(
     graded: QuerySet[Item],
     rubric_version: RubricVersion | None,
     grader: PromptedAutograder,
+    viewer: User | None,
 ) -> FewShotSnapshot:
     """The examples as `Run.few_shot` keeps them, for a run over the items `graded`.
 
     Labels are adjudications, else the majority of submitted reviews; where people are tied nothing is shown.
     None is drawn from a test case, nor from a case of which the run grades some answer, by whichever system
-    version. Raises Invalid with the place: a sealed test half, items of another dataset that share an id or
-    their words with those to be graded, or nothing to draw.
+    version; nor of which the viewer is still to review some answer blind: what is drawn, and how long that
+    is, tells the labels. Raises Invalid with the place: a sealed test half, items of another dataset that
+    share an id or their words with those to be graded, or nothing to draw.
     """
     if not isinstance(grader, VerdictAutograder):
         allowed = ", ".join(name for name, kind in AUTOGRADERS.items() if issubclass(kind, VerdictAutograder))
@@ -72,7 +77,7 @@ def snapshot(
         )
     if asked.queue is not None and asked.queue.dataset_id != asked.dataset.pk:
         raise Invalid.at("few_shot.queue", f"{asked.queue}", f"a queue over {asked.dataset}")
-    return _drawn(asked, graded, rubric_version)
+    return _drawn(asked, graded, rubric_version, viewer)
 
 
 def among_examples(shown: FewShotSnapshot, items: QuerySet[Item]) -> list[str]:
@@ -86,10 +91,13 @@ def among_examples(shown: FewShotSnapshot, items: QuerySet[Item]) -> list[str]:
     )
 
 
-def _drawn(asked: FewShot, graded: QuerySet[Item], version: RubricVersion) -> FewShotSnapshot:
+def _drawn(
+    asked: FewShot, graded: QuerySet[Item], version: RubricVersion, viewer: User | None
+) -> FewShotSnapshot:
     criteria = list(version.criteria.order_by("position"))
     queues = [asked.queue] if asked.queue is not None else list(_queues(asked.dataset))
-    labels = _labels(queues, version, [criterion.pk for criterion in criteria])
+    hidden = set() if viewer is None else unnamed_of(viewer, asked.dataset.team, asked.dataset.pk)
+    labels = _labels(queues, version, [criterion.pk for criterion in criteria], hidden)
     reasons = _reasons(queues, version, labels)
     items = _free(Item.objects.current().filter(pk__in=labels), graded)
     candidates = {
@@ -127,7 +135,7 @@ def _drawn(asked: FewShot, graded: QuerySet[Item], version: RubricVersion) -> Fe
     if not examples.by_criterion:
         raise Invalid.at(
             "few_shot.dataset",
-            f"{asked.dataset} without a decided label for this rubric version",
+            f"{asked.dataset} without a decided label for this rubric version{_but_for(len(hidden))}",
             "a dataset that people have labelled against it",
         )
     return FewShotSnapshot(
@@ -143,6 +151,11 @@ def _drawn(asked: FewShot, graded: QuerySet[Item], version: RubricVersion) -> Fe
             for example in shown
         ),
     )
+
+
+def _but_for(hidden: int) -> str:
+    """How many items were not looked at, whatever their labels are; "" for none."""
+    return f", apart from {counted(hidden, 'item')} of cases you are still to review blind" if hidden else ""
 
 
 def _free(labelled: QuerySet[Item], graded: QuerySet[Item]) -> QuerySet[Item]:
@@ -162,13 +175,13 @@ def _queues(dataset: Dataset) -> Sequence[ReviewQueue]:
 
 
 def _labels(
-    queues: Sequence[ReviewQueue], version: RubricVersion, criteria: Sequence[int]
+    queues: Sequence[ReviewQueue], version: RubricVersion, criteria: Sequence[int], hidden: set[int]
 ) -> dict[int, dict[int, str]]:
-    """Item id → criterion id → the label that stands; tied ones left out."""
+    """Item id → criterion id → the label that stands; tied ones left out, and all of `hidden` items."""
     wanted = set(criteria)
     labels: dict[int, dict[int, str]] = defaultdict(dict)
     for (item_id, criterion_id), truth in ground_truth(queues, version=version.pk).items():
-        if criterion_id in wanted and truth.verdict is not None:
+        if item_id not in hidden and criterion_id in wanted and truth.verdict is not None:
             labels[item_id][criterion_id] = str(truth.verdict)
     return labels
 

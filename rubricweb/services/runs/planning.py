@@ -33,7 +33,7 @@ def plan_run(
 
     Raises what that would, but for caps: those are what a plan is for.
     """
-    draft = drafted(team, options, dataset=dataset, rubric_version=rubric_version)
+    draft = drafted(team, options, dataset=dataset, rubric_version=rubric_version, by=viewer)
     if len(options.systems) < 2:  # of several each has a run of its own
         one_version(draft.items)
     counted = plan(

@@ -34,7 +34,7 @@ from rubricweb.models import (
     unarchived,
 )
 from rubricweb.selectors.datasets.halves import in_half
-from rubricweb.selectors.datasets.systems import versions_of_items
+from rubricweb.selectors.datasets.systems import require_told, versions_of_items
 from rubricweb.services import dataset_versions
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews.reviews import require_rubric
@@ -108,13 +108,14 @@ def start_run(
     cap of its own; the team's for the month holds beside it. A judge without a price can be held to neither:
     then only `no_cap` starts the run. Nothing is stored when something is refused: Invalid, with its place,
     for unknown names, no items, items without a rubric, a panel or examples that cannot be, a cap that cannot
-    be kept. NotFound for a dataset or rubric that was deleted since it was read.
+    be kept. NotFound for a dataset or rubric that was deleted since it was read, Withheld for `item_ids` of
+    which `by` must not learn who answered.
     """
     # In the order in which a version is published together with a queue.
     if rubric_version is not None and rubric_version.rubric is not None:
         hold_listed(rubric_version.rubric)
     dataset_versions.hold(dataset)
-    draft = drafted(team, options, dataset=dataset, rubric_version=rubric_version)
+    draft = drafted(team, options, dataset=dataset, rubric_version=rubric_version, by=by)
     return start_draft(draft, by=by, enqueue=enqueue, budget_usd=budget_usd, no_cap=no_cap)
 
 
@@ -129,7 +130,12 @@ def start_draft(
 
 
 def drafted(
-    team: Team, options: RunOptions, *, dataset: Dataset, rubric_version: RubricVersion | None
+    team: Team,
+    options: RunOptions,
+    *,
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    by: User | None,
 ) -> Draft:
     """What `start_run` would start, refused where it would be, its caps apart; nothing is stored."""
     require_listed(dataset)
@@ -147,7 +153,7 @@ def drafted(
     seed = options.option_seed
     if seed is not None and not 0 <= seed < 2**63:
         raise Invalid.at("option_seed", str(seed), "a whole number from 0")
-    items = _chosen(dataset, options)
+    items = _chosen(dataset, options, by)
     judge, panel = _judges(team, items, rubric_version, options, asking)
     asked = asked_judges(judge, panel)
     endpoints.require_unarchived(team, (one.id for one in asked))
@@ -156,7 +162,7 @@ def drafted(
     examples = None
     if options.few_shot_from is not None:
         examples = few_shot.snapshot(
-            options.few_shot_from, graded=items, rubric_version=rubric_version, grader=asking
+            options.few_shot_from, graded=items, rubric_version=rubric_version, grader=asking, viewer=by
         )
     run = Run(
         team=team,
@@ -252,13 +258,15 @@ def one_version(items: QuerySet[Item]) -> SystemVersion | None:
     return next((version for version in versions if version.system.name), None)
 
 
-def _chosen(dataset: Dataset, options: RunOptions) -> QuerySet[Item]:
+def _chosen(dataset: Dataset, options: RunOptions, by: User | None) -> QuerySet[Item]:
     """The items to grade: all of the dataset or its half, or those named, which must be in it; of the system
     versions alone that are asked for.
     """
     items: QuerySet[Item] = Item.objects.current().filter(dataset=dataset)
     items = in_half(items, dataset, options.half)
     if options.item_ids is not None:
+        # The run, or why it is refused, names the version that gave them.
+        require_told(dataset, options.item_ids, by)
         of = f"{dataset}, of its {options.half} half" if options.half else str(dataset)
         items = _named(of, items, options.item_ids)
     if not options.systems:

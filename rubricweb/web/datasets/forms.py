@@ -10,7 +10,7 @@ from django.utils.text import Truncator
 
 from rubricweb.engine.errors import Fault, encodable
 from rubricweb.engine.formats.datasets.files import ALIASES, Preview
-from rubricweb.errors import Conflict, Invalid
+from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Dataset
 from rubricweb.services.combinations.matching import AskedPart, suggested
 from rubricweb.services.combinations.plans import CombinationRequest
@@ -71,10 +71,16 @@ class MappingForm(forms.Form):
         "case id, or by its id, and is asked what the case asks.",
     )
 
+    keep_all = forms.BooleanField(
+        required=False,
+        label="Keep items that say what an earlier one says",
+        help_text="Else you are asked where there are some.",
+    )
+
     def __init__(self, data: Any, *, preview: Preview, name: str = "", is_new: bool = True) -> None:
         super().__init__(data, initial={"name": name, **_prefixed(preview.mapping)})
         if is_new:
-            del self.fields["system"]
+            del self.fields["system"], self.fields["keep_all"]
         else:
             del self.fields["name"]
         self.preview = preview
@@ -135,7 +141,7 @@ class SplitForm(forms.Form):
         help_text="The same seed gives the same halves.",
     )
 
-    def refuse(self, error: Invalid | Conflict) -> None:
+    def refuse(self, error: Invalid | Conflict | Withheld) -> None:
         place = error.faults[0].place if isinstance(error, Invalid) and error.faults else ""
         self.add_error(place if place in self.fields else None, str(error))
 

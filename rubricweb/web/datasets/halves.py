@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from rubricweb import access
-from rubricweb.errors import Conflict, Invalid
+from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Role
 from rubricweb.selectors.datasets.halves import without_half
 from rubricweb.services.datasets.halves import drawing
@@ -26,7 +26,7 @@ def split_cases(request: TeamRequest, dataset_id: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             drawn = drawing.split_cases(dataset, by=request.user, **form.cleaned_data)
-        except (Invalid, Conflict) as error:
+        except (Invalid, Conflict, Withheld) as error:
             form.refuse(error)
         else:
             words = f"{drawn.n_dev:,} dev cases for examples, {drawn.n_test:,} test cases."
@@ -43,7 +43,7 @@ def extend(request: TeamRequest, dataset_id: int) -> HttpResponse:
     dataset = access.access_dataset(request.team, dataset_id)
     try:
         drawn = drawing.extend_split(dataset, by=request.user)
-    except (Invalid, Conflict) as error:
+    except (Invalid, Conflict, Withheld) as error:
         messages.error(request, str(error))
     else:
         words = f"{drawn.n_dev:,} more dev cases, {drawn.n_test:,} more test cases."

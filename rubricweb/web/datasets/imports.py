@@ -16,8 +16,9 @@ from rubricweb.engine.formats.dataset_values import Preview
 from rubricweb.engine.formats.datasets.files import preview
 from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES, read_limited
 from rubricweb.engine.number_format import counted
-from rubricweb.errors import Conflict, Invalid, TooLarge
-from rubricweb.models import Dataset, DatasetImport, ImportKind, ImportState, Role
+from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
+from rubricweb.models import Dataset, DatasetImport, Duplicates, ImportKind, ImportState, Role
+from rubricweb.selectors.datasets.imports import without_hidden_keys
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
 from rubricweb.services.grading.workers.registry import worker_name
@@ -89,6 +90,7 @@ def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) 
             system=form.cleaned_data.get("system", ""),
             columns=form.columns(),
             strict=bool(form.cleaned_data.get("system")),
+            duplicates=Duplicates.KEEP if form.cleaned_data.get("keep_all") else Duplicates.ASK,
         )
         try:
             found = _begun(request, asked, upload_id, small=kept.size <= imports.AT_ONCE_BYTES)
@@ -97,6 +99,8 @@ def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) 
             form.add_error(None, str(error))
         except Conflict as error:
             form.add_error("name" if dataset is None else None, str(error))
+        except Withheld as error:
+            form.add_error("keep_all", str(error))
         else:
             if found.state != ImportState.REFUSED:
                 return _go_on(request, found, upload_id)
@@ -180,6 +184,7 @@ def _previewed(path: Path, filename: str) -> Preview:
 def progress(request: TeamRequest, import_id: int) -> HttpResponse:
     """How far an import is, asked for again until it has ended; then what came of it."""
     found = access.access_import(request.team, import_id)
+    [shown] = without_hidden_keys([found], viewer=request.user, team=request.team)
     is_moving = found.state in (ImportState.WAITING, ImportState.RUNNING)
     context = {
         "found": found,
@@ -187,7 +192,7 @@ def progress(request: TeamRequest, import_id: int) -> HttpResponse:
         "is_storing": is_moving and "header" in found.found,
         "may_map_again": found.state == ImportState.REFUSED and _is_kept_here(request, found),
         "faults": [Fault(*one) for one in found.faults[:SHOWN_FAULTS]],
-        "duplicates": found.found.get("duplicates", []),
+        "duplicates": shown.found.get("duplicates", []),
         "left_out": [Fault(*one) for one in found.found.get("left_out", [])],
         "left_out_count": found.found.get("left_out_count", 0),
         "missing": (found.found.get("plan") or {}).get("missing") or [],
@@ -225,7 +230,7 @@ def duplicates(request: TeamRequest, import_id: int) -> HttpResponse:
     try:
         chosen = request.POST.get("duplicates", "")
         imports.decide(found, chosen, by=request.user, enqueue=None if small else tasks.notify_import)
-    except (Invalid, Conflict) as error:
+    except (Invalid, Conflict, Withheld) as error:
         messages.error(request, str(error))
     else:
         if small:

@@ -11,13 +11,13 @@ from rubricweb import access
 from rubricweb.engine.formats.label_files import RATER_KINDS
 from rubricweb.engine.formats.result_files import csv_line
 from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
-from rubricweb.models import Dataset, RaterKind, Role, RubricVersion
+from rubricweb.models import Dataset, RaterKind, Role, RubricVersion, User
 from rubricweb.selectors.datasets import items as selectors
 from rubricweb.selectors.rubrics import versions
 from rubricweb.services import label_files as services
 from rubricweb.services.datasets.datasets import free_queue_name
 from rubricweb.services.label_files import LabelsPlan
-from rubricweb.services.new_labels import taken
+from rubricweb.services.read_labels.new_labels import taken
 from rubricweb.services.shared import uploads
 from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.label_forms import LabelColumnsForm, LabelFileChoices, LabelsForm
@@ -48,7 +48,7 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
         )
         try:
             data, filename = uploaded(request)
-            _looked_at(dataset, version, data, filename, said)
+            _looked_at(request.user, dataset, version, data, filename, said)
         except (Invalid, TooLarge) as error:
             refusal = error
         except Conflict as error:
@@ -70,7 +70,7 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
     refusal: Invalid | Conflict | None
     try:
         version = access.access_version(request.team, said.version) if said.version else None
-        plan, refusal = _looked_at_again(dataset, version, data, filename, said)
+        plan, refusal = _looked_at_again(request.user, dataset, version, data, filename, said)
     except (Invalid, Conflict, NotFound) as error:  # something else changed since the file was sent
         context = {"dataset": dataset, "filename": filename, "refusal": error}
         return render(request, "datasets/imports/labels_gone.html", context, status=422)
@@ -85,9 +85,9 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
         try:
             if chosen != said or request.POST.get("action") == "preview":
                 # What is refused is not kept: there would be nothing to choose from on the page.
-                _looked_at(dataset, version, data, filename, chosen)
+                _looked_at(request.user, dataset, version, data, filename, chosen)
                 return _previewed_again(request, upload_id, chosen, changed=chosen != said)
-            stored = services.import_label_file(
+            stored = services.import_sent_labels(
                 dataset,
                 version,
                 by=request.user,
@@ -123,27 +123,43 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
 
 
 def _looked_at(
-    dataset: Dataset, version: RubricVersion | None, data: bytes, filename: str, said: LabelFileChoices
+    viewer: User,
+    dataset: Dataset,
+    version: RubricVersion | None,
+    data: bytes,
+    filename: str,
+    said: LabelFileChoices,
 ) -> LabelsPlan:
     return services.look_at_labels(
-        dataset, version, data=data, filename=filename, queue_name=said.queue_name, choices=said.choices()
+        dataset,
+        version,
+        data=data,
+        filename=filename,
+        queue_name=said.queue_name,
+        choices=said.choices(),
+        viewer=viewer,
     )
 
 
 def _looked_at_again(
-    dataset: Dataset, version: RubricVersion | None, data: bytes, filename: str, said: LabelFileChoices
+    viewer: User,
+    dataset: Dataset,
+    version: RubricVersion | None,
+    data: bytes,
+    filename: str,
+    said: LabelFileChoices,
 ) -> tuple[LabelsPlan, Conflict | None]:
     """The plan; where somebody has taken the name since, with another name and why: all else stays as it was
     said.
     """
     try:
-        return _looked_at(dataset, version, data, filename, said), None
+        return _looked_at(viewer, dataset, version, data, filename, said), None
     except Conflict as error:
         wanted = services.queue_name_of(said.queue_name, filename)
         if str(error) != taken(wanted):
             raise  # all of it was imported before: no other name helps
         said.queue_name = free_queue_name(dataset, wanted)
-        return _looked_at(dataset, version, data, filename, said), error
+        return _looked_at(viewer, dataset, version, data, filename, said), error
 
 
 def _previewed_again(

@@ -48,7 +48,6 @@ class PublishForm(forms.Form):
     note = forms.CharField(
         max_length=300,
         required=False,
-        widget=forms.TextInput({"autofocus": True}),
         help_text="Why this version: shown beside it in every list.",
     )
 

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from rubricweb import access, tasks
 from rubricweb.engine.number_format import counted
-from rubricweb.errors import Conflict, Invalid
+from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Role, Run, RunState
 from rubricweb.services.runs import lifecycle as services
 from rubricweb.templatetags.display import usd
@@ -107,7 +107,7 @@ def _done_or_refused(request: TeamRequest, run: Run, do: Callable[[], str]) -> H
     """Back to the run's page with what `do` says was done, or with why it was refused."""
     try:
         messages.success(request, do())
-    except (Conflict, Invalid) as error:
+    except (Conflict, Invalid, Withheld) as error:
         messages.error(request, str(error))
     return _back(request, run)
 

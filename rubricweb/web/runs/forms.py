@@ -14,10 +14,11 @@ from django.utils.html import format_html
 
 from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
-from rubricweb.errors import Conflict, Invalid, Refusal
+from rubricweb.errors import Conflict, Invalid, Refusal, Withheld
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Dataset, Item, RubricVersion, RunMode, SystemVersion, Team, User
 from rubricweb.selectors.datasets.halves import of_half
+from rubricweb.selectors.datasets.systems import untold_answers
 from rubricweb.selectors.rubrics.versions import published_versions
 from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.runs.planning.forecasts import Forecast
@@ -226,7 +227,7 @@ class NewRun(VotingFields):
     def takes_batches(self) -> bool:
         return any(endpoint.batches for endpoint in endpoints.endpoints_of(self.team))
 
-    def refuse(self, error: Invalid | Conflict) -> None:
+    def refuse(self, error: Invalid | Conflict | Withheld) -> None:
         self.add_error(*self._field_and_message(error))
 
     def options(self) -> RunOptions:
@@ -250,7 +251,7 @@ class NewRun(VotingFields):
             half=chosen.get("half", ""),
         )
 
-    def plan(self) -> plans.Plan | None:
+    def plan(self, viewer: User) -> plans.Plan | None:
         """What the run would ask, from the fields filled in so far; None without a dataset."""
         filled = {
             name: self.fields[name].clean(self[name].value())
@@ -264,17 +265,20 @@ class NewRun(VotingFields):
             filled["rubric_version"],
             filled["autograder"],
             votes=self._votes(),
-            items=self._items(filled["dataset"]),
+            items=self._items(filled["dataset"], viewer),
         )
 
-    def _items(self, dataset: Dataset) -> QuerySet[Item]:
+    def _items(self, dataset: Dataset, viewer: User) -> QuerySet[Item]:
         """Those that would be graded, as far as the fields say."""
         items: QuerySet[Item] = Item.objects.current().filter(dataset=dataset)
+        names_tell = False
         if self.selection:
             items = items.filter(pk__in=self.selection.item_ids)
+            # How many of them are a version's answers would tell whose they are.
+            names_tell = not untold_answers(dataset, viewer).isdisjoint(self.selection.item_ids)
         if "half" in self.fields and self._is_fine("half"):
             items = of_half(items, str(self["half"].value() or ""))
-        if self.versions and self._is_fine("systems"):
+        if self.versions and self._is_fine("systems") and not names_tell:
             chosen = self.fields["systems"].clean(self["systems"].value())
             items = items.filter(system_version__in=chosen) if chosen else items
         return items

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.vary import vary_on_headers
 
 from rubricweb import access, tasks
-from rubricweb.errors import Conflict, Invalid
+from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Role, Run
 from rubricweb.selectors.rubrics.versions import missing_for_judging
 from rubricweb.selectors.runs.planning import plans
@@ -49,7 +49,7 @@ def new(request: TeamRequest) -> HttpResponse:
     if form.is_valid():
         try:
             runs = _start(request, form, trial="try" in request.POST)
-        except (Invalid, Conflict) as error:
+        except (Invalid, Conflict, Withheld) as error:
             form.refuse(error)
         else:
             return _started(request, runs)
@@ -109,7 +109,12 @@ def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> list[Run]:
             options,
             systems=systems,
             item_ids=sample_ids(
-                chosen["dataset"], TRIAL_ITEMS, half=options.half, systems=systems, among=options.item_ids
+                chosen["dataset"],
+                TRIAL_ITEMS,
+                viewer=request.user,
+                half=options.half,
+                systems=systems,
+                among=options.item_ids,
             ),
             name=f"{TRIAL}: {chosen['name'] or chosen['dataset']}",
         )
@@ -136,7 +141,7 @@ def _launch(request: TeamRequest, form: NewRun, again: Run | None = None) -> dic
     forecast, refusal = form.forecast(request.user, now())
     typed = form["budget_usd"].value()
     budget = float(typed) if _is_amount(typed) else None
-    plan, judge = form.plan(), form.chosen_judge()
+    plan, judge = form.plan(request.user), form.chosen_judge()
     if plan is not None and (request.htmx or not form["rubric_version"].errors):
         form.say_what_lacks_a_rubric(plan)
     return {

@@ -25,6 +25,7 @@ from rubricweb.selectors.runs import log as run_log
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs.group_means import ONE_SCORE, no_groups
 from rubricweb.selectors.shared.clock import database_now
+from rubricweb.selectors.withheld_runs import hides_examples
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.runs import panels
 from rubricweb.web.http import TeamRequest, team_page, whole_number
@@ -71,9 +72,10 @@ def runs(request: TeamRequest) -> HttpResponse:
 def run(request: TeamRequest, run_id: int) -> HttpResponse:
     """The page; with htmx the results alone, which are asked for again while the run goes on."""
     found = access.access_run(request.team, run_id)
-    context = _results(request, found)
+    context = _results(request, found) | _errors(request, found)
     if request.htmx:
         return render(request, "runs/results/_results.html", context)
+    context["hides_examples"] = hides_examples(found, request.user)
     if panels.asks_offline(found):
         context["about_judge"] = f"{capfirst(endpoints.OFFLINE_NAME)}: {endpoints.OFFLINE_ABOUT}"
     return render(request, "runs/run.html", context | _live(request, found) | _controls(request, found))
@@ -94,7 +96,7 @@ def live(request: TeamRequest, run_id: int) -> HttpResponse:
     asked = request.GET.copy()
     seen = asked.pop("seen", [""])[-1]
     request.GET = asked  # type: ignore[assignment]  # the links in what is drawn are the page's own
-    context = _live(request, found)
+    context = _live(request, found) | _errors(request, found)
     status = 200 if context["progress"].poll_seconds else STOP_POLLING
     if context["phase"] == seen:
         return render(request, "runs/live/_live.html", context, status=status)
@@ -123,9 +125,14 @@ def _live(request: TeamRequest, run: Run) -> dict[str, Any]:
         "tiles": words.live_tiles(run, progress, by_batch=by_batch),
         "no_workers": words.workers_words(progress, by_batch=by_batch),
         "phase": f"{run.state}{'-moving' if progress.is_moving else ''}",
-        "errors": errors.error_classes(run, viewer=request.user),
         "log": run_log.run_log(run, viewer=request.user, size=LOG_SHOWN),
     } | _rights(request)
+
+
+def _errors(request: TeamRequest, run: Run) -> dict[str, Any]:
+    """What failed, for the list of it; of a finished run for the notice above the results as well."""
+    found = errors.error_classes(run, viewer=request.user)
+    return {"errors": found, "failed_verdicts": sum(error.count for error in found)}
 
 
 def _controls(request: TeamRequest, run: Run) -> dict[str, Any]:

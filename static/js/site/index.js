@@ -4,6 +4,7 @@ import "./topbar.js";
 import "./menu.js";
 import "../shared/csrf.js";
 import "../shared/typed_text.js";
+import "../shared/form_problems.js";
 import "./dialog.js";
 import "./confirm.js";
 import "../shared/toast.js";

@@ -1,7 +1,12 @@
 """Splitting a dataset over the API by marking its cases."""
 
+from typing import Any
+
+from django.urls import reverse
+
 from rubricweb.models import RunItem
 from rubricweb.services.datasets import datasets
+from rubricweb.services.reviews import queues
 from tests import factories
 from tests.factories import Cast
 
@@ -67,3 +72,33 @@ def test_a_queue_is_over_one_half(people: Cast, as_member) -> None:
     assert (queue["half"], ed.get(f"/queues/{queue['id']}")["progress"]["items"]) == ("test", 2)
     assert ed.send("POST", "/queues", body | new | {"name": "All", "half": None})["half"] is None
     ed.refused(422, "POST", "/queues", body | new | {"half": "none"})
+
+
+def test_who_is_to_label_an_item_blind_draws_no_halves(people: Cast, as_member, sign_in) -> None:
+    """Into which half a case falls depends on what a peer said of it: none is drawn, whatever that was."""
+    dataset = factories.dataset(people.team, people.ed)
+    version = factories.version(people.team, people.ed)
+    blind: dict[str, Any] = {"dataset": dataset, "rubric_version": version, "name": "Blind"}
+    queue = factories.queue(people.team, people.rae, raters=[people.ed], **blind)
+    ed, alice, at = as_member(people.ed), as_member(people.alice), f"/datasets/{dataset.pk}/halves"
+    why = (
+        "The verdicts on 3 items of this dataset are hidden from you, and which half a case falls into would "
+        "tell of them. Submit your reviews in “Blind”. Or ask somebody who is not a rater."
+    )
+    assert ed.refused(403, "POST", at, {"n_dev": 1, "seed": 7})["detail"] == why
+    page = reverse("dataset_halves", args=[people.team.slug, dataset.pk])
+    shown = sign_in(people.ed).post(page, {"n_dev": "1", "seed": "7"})
+    assert (shown.status_code, why in shown.content.decode()) == (422, True)
+    assert not dataset.case_splits.exists()
+    # Nothing is copied: who rates in no blind queue may draw while one is open.
+    assert alice.send("POST", at, {"n_dev": 1, "seed": 7})["dev"] == 1
+    more = b'{"id": "later", "prompt": "And Spain?", "submission": "Madrid."}'
+    datasets.add_items(dataset, by=people.ed, data=more, filename="more.jsonl")
+    # The new item came into the blind queue as well.
+    assert "The verdicts on 4 items" in ed.refused(403, "POST", f"{at}/extend", {})["detail"]
+    extend = reverse("dataset_halves_extend", args=[people.team.slug, dataset.pk])
+    said = sign_in(people.ed).post(extend, follow=True).content.decode()
+    assert "The verdicts on 4 items of this dataset are hidden from you" in said
+    assert ed.get(at)["without"] == 1
+    queues.close_queue(queue, by=people.rae)
+    assert ed.send("POST", f"{at}/extend", {})["without"] == 0

@@ -15,7 +15,7 @@ from rubricweb.services.reviews import calibration, queues, reviews
 from tests import factories
 from tests.api.client import ApiClient, text_of
 from tests.api.conftest import World
-from tests.api.test_blinding import everything_readable
+from tests.api.test_blinding import everything_readable, written
 from tests.factories import Cast
 from tests.worlds.blinding.two_systems import CRITERIA, row, systems_world
 from tests.worlds.blinding.two_worlds import in_both_worlds, told_apart
@@ -58,7 +58,13 @@ def told(people: Cast, client: ApiClient, *, swapped: bool, only: Any = ()) -> d
         ("POST", f"{queue}/items/{world.beside.pk}/start", None),
     ):
         found[f"{method} {path}"] = text_of(client.call(method, path, body))
-    return found
+    new = {"dataset_id": world.dataset.pk, "rubric_version_id": world.version.pk, "judge": "offline"}
+    both = [world.draft.item_id, world.beside.pk]
+    chosen = [{"item_ids": ids} for ids in (both, both[:1], both[1:])] + [{"sample": n} for n in (1, 3)]
+    of_versions = [
+        choice | {"systems": [f"assistant@{label}"]} for choice in chosen for label in ("v3", "v4")
+    ]
+    return found | written(client, new, [*chosen, *of_versions])
 
 
 def test_no_answer_tells_a_blind_rater_who_answered(people: Cast, as_member: Any) -> None:
@@ -74,7 +80,14 @@ def test_who_does_not_rate_is_told_who_answered(people: Cast, as_member: Any) ->
     only = ["get_item", "list_items"]
     found = in_both_worlds(lambda swapped: told(people, ed, swapped=swapped, only=only), at=timezone.now())
     differing = "\n".join(told_apart(*found))
-    for place in ("get_item", "list_items", "?search=v4", "?where=build%3Dv4"):
+    for place in (
+        "get_item",
+        "list_items",
+        "?search=v4",
+        "?where=build%3Dv4",
+        "POST /runs/plan",
+        "POST /runs ",
+    ):
         assert place in differing, place
 
 

@@ -7,13 +7,16 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import User
+from tests import factories
 from tests.api.client import ApiClient
 from tests.api.conftest import World
-from tests.api.test_blinding import everything_readable
+from tests.api.test_blinding import everything_readable, written
 from tests.commands.test_blinding import said
 from tests.factories import Cast
 from tests.worlds.blinding.probed import ProbedWorld, probed_world
 from tests.worlds.blinding.two_worlds import in_both_worlds, told_apart
+
+TO_GRADE = [{"id": "new", "submission": "Lyon lies on the Rhône."}]
 
 
 def answers(people: Cast, client: ApiClient, *, met: bool, only: Sequence[str] = ()) -> dict[str, str]:
@@ -39,7 +42,13 @@ def answers(people: Cast, client: ApiClient, *, met: bool, only: Sequence[str] =
         found[f"write {review.pk}"] = client.call("PUT", path, {"verdict": "MET"}).content.decode()
     own = world.draft.item.comments.get(author=people.alice)
     found["own comment"] = client.call("PUT", f"/comments/{own.pk}", {"text": "x"}).content.decode()
-    return found
+    graded = factories.dataset(people.team, people.ed, name="to grade", items=TO_GRADE)
+    new = {"dataset_id": graded.pk, "rubric_version_id": world.first.pk, "judge": "offline"}
+    # As many examples as there are, then few, so that a label decides which.
+    shown = [{"n": 20}, *({"n": 1, "seed": seed} for seed in range(3))]
+    of_dataset, of_queue = {"dataset_id": world.dataset.pk}, {"queue_id": world.labelled.pk}
+    choices = [{"few_shot": where | how} for where in (of_dataset, of_queue) for how in shown]
+    return found | written(client, new, choices)
 
 
 def test_no_answer_tells_a_prober_what_they_or_others_said_before(people: Cast, as_member) -> None:
@@ -58,6 +67,8 @@ def test_who_is_not_asked_is_told_what_was_said_before(people: Cast, as_member) 
     told = told_apart(*looks)
     for name in names:
         assert [line for line in told if f" {name} " in line], name
+    assert [line for line in told if line.startswith("POST /runs/plan")]
+    assert [line for line in told if line.startswith("POST /runs ")]
 
 
 def printed(capsys: pytest.CaptureFixture[str], people: Cast, viewer: User, *, met: bool) -> dict[str, str]:

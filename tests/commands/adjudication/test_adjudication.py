@@ -175,7 +175,9 @@ def test_what_all_say_is_counted_and_accepted_at_once(place: Place, at_terminal)
     assert (rows["capital"]["verdict"], rows["capital"]["rule"]) == ("MET", "unanimous")
     assert rows["concise"]["verdict"] is None
     assert {label["rater"] for row in rows.values() for label in row["labels"]} == {None}
-    assert "people are tied" in rae("adjudication", "truth", "good").out
+    told = rae("adjudication", "truth", "good").out
+    assert "people are tied" in told
+    assert "here" not in told  # that they are people of this team needs no word
     assert "Ann: UNMET" in rae("adjudication", "truth", "good", "--names").out
 
 

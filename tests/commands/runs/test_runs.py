@@ -65,7 +65,8 @@ def test_one_run_is_shown_with_its_errors_and_its_log(installation: Installation
     assert shown.returncode == 0, shown.stderr
     assert "4 of 4 graded, 100%" in shown.stdout
     assert "bad_request" in shown.stdout
-    assert "Every item is graded." in shown.stdout
+    assert f"{trial.run}, Trial, finished, 4 with errors" in shown.stdout
+    assert "Every item is graded, 4 of them with errors." in shown.stdout
     answer = json.loads(installation.run("runs", "show", str(trial.run), "--json").stdout)
     progress = answer["progress"]
     assert (answer["id"], answer["state"], progress["graded"]) == (trial.run, "finished", 4)

@@ -82,6 +82,27 @@ def test_votes_that_differ_bring_a_unit_in(people: Cast, labelled) -> None:
     assert seen.judges[0].votes == (("MET", 2), ("UNMET", 1))
 
 
+def test_only_judges_that_said_something_are_numbered(people: Cast, labelled) -> None:
+    run, queue = labelled
+    unit = {
+        "item": run.dataset.items.get(key="1"),
+        "criterion": queue.rubric_version.criteria.get(name="heavy"),
+    }
+    # Another queue labels the item beside a run of its own, which has not come to the item yet.
+    later = factories.run(people.team, people.ed, dataset=run.dataset, rubric_version=queue.rubric_version)
+    line = b"item_id,criterion,rater,verdict\n1,heavy,z,MET\n"
+    other = reviews.import_labels(
+        run.dataset, queue.rubric_version, by=people.ed, data=line, filename="more.csv"
+    )
+    for labelling, beside in ((queue, run), (other, later)):
+        ReviewQueue.objects.filter(pk=labelling.pk).update(run=beside)
+    seen = unit_to_decide(**unit, viewer=people.bob)
+    assert ([one.name for one in seen.judges], len(seen.runs)) == (["Judge"], 2)
+    grade(later, InProcessJudge(lambda requirement, response: "UNMET"))
+    seen = unit_to_decide(**unit, viewer=people.bob)
+    assert sorted(one.name for one in seen.judges) == ["Judge 1", "Judge 2"]
+
+
 def test_a_decided_unit_leaves_and_is_found_again_by_its_cause(people: Cast, labelled) -> None:
     run, queue = labelled
     item, heavy = run.dataset.items.get(key="2"), queue.rubric_version.criteria.get(name="heavy")

@@ -189,7 +189,7 @@ READS_LABELS_AS_GIVEN = {
     "selectors/datasets/items.py": "who labelled a dataset in files",
     "services/datasets/files.py": "whether a file is stored already",
     "services/imported_runs.py": "labels of a rater who turns out to be a machine",
-    "services/new_labels.py": "which labels of a file were imported before",
+    "services/read_labels/new_labels.py": "which labels of a file were imported before",
     "services/copies.py": "copies into the halves of a split, and into a combined dataset",
     "services/combinations/plans.py": "how many labels come along",
     "services/combinations/stamps.py": "whether somebody changed a label meanwhile",

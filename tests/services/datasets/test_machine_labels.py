@@ -232,6 +232,7 @@ def made_of_labels(people: Cast, run: Run) -> dict[str, Any]:
         graded=other.items.current(),
         rubric_version=run.rubric_version,
         grader=PerCriterionGrader(),
+        viewer=people.ed,
     )
     scope = inbox.scope(people.team, viewer=people.rae)
     return {

@@ -177,3 +177,14 @@ def test_a_blind_editor_learns_nothing_from_what_is_refused(world: Versions) -> 
         if one.queue == other
     ]
     assert row.foreign is None
+
+
+def test_a_blind_editor_learns_nothing_from_what_is_refused_of_the_other_answers(world: Versions) -> None:
+    """ed reviews what v3 answered: who gave the other answer to a case tells who gave that one."""
+    other = opened(world, "v4", source=Source(kind="filter", search="c1"))
+    opened(world, "v3", name="Blind", raters=[world.people.ed])
+    chosen = item_ids(world, "c2@assistant@v4")
+    with pytest.raises(Withheld, match="whose answers they are is not told"):
+        queue_changes.extend_queue(other, by=world.people.ed, source=Source(kind="items", item_ids=chosen))
+    rows = growing_queues(world.dataset, chosen, world.people.ed)
+    assert [one.foreign for one in rows if one.queue == other] == [None]

@@ -112,12 +112,16 @@ def test_a_sample_is_drawn_from_what_a_run_would_grade(
 ) -> None:
     archive(people, assistant)
     about = {"dataset": world.dataset, "rubric_version": world.rubric_version}
-    run = factories.run(people.team, people.ed, item_ids=sample_ids(world.dataset, 3), **about)
+    run = factories.run(
+        people.team, people.ed, item_ids=sample_ids(world.dataset, 3, viewer=people.ed), **about
+    )
     assert (run.system, run.run_items.count()) == ("rival@r1", 2)
     lifecycle.cancel_run(run, by=people.ed, now=timezone.now())
     archive(people, System.objects.get(name="rival"))
     with pytest.raises(Conflict, match="is archived: restore it first"):
-        factories.run(people.team, people.ed, item_ids=sample_ids(world.dataset, 3), **about)
+        factories.run(
+            people.team, people.ed, item_ids=sample_ids(world.dataset, 3, viewer=people.ed), **about
+        )
 
 
 def test_new_runs_and_queues_over_its_answers_are_refused(

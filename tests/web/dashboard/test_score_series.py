@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.base import JudgeConfig, JudgeError
 from rubricweb.models import Dataset, ExampleSnapshot, FewShotSnapshot, RubricVersion, Run
 from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.halves.drawing import split_cases
@@ -158,6 +159,33 @@ def test_agreement_is_that_of_a_run_the_headline_may_follow(
     assert "Nobody has labelled other by the rubric of elsewhere yet." in page
 
 
+def test_a_run_whose_every_call_failed_is_followed_by_nobody(
+    people: Cast, sign_in, graded: Graded, version: RubricVersion
+) -> None:
+    whole = dataset(people, "whole", count=4)
+    judged = graded(whole, "judged")
+    labels = "item_id,criterion,rater,verdict,reason\n0,capital,x,MET,\n1,capital,x,UNMET,\n"
+    reviews.import_labels(whole, version, by=people.ed, data=labels.encode(), filename="labels.csv")
+    broken = factories.run(people.team, people.ed, dataset=whole, rubric_version=version, name="broken")
+    grade(broken, InProcessJudge(lambda requirement, response: JudgeError("bad_request", "No such model")))
+    page = board(people, sign_in)
+    found = page.context["board"]
+    assert (found.newest.run_id, found.rated, found.agreement.run) == (judged.pk, judged, judged)
+    # UNMET of two where people say MET once: one of two agrees, and by chance half would. κ is 0.
+    text = " ".join(re.sub(r"<[^>]*>", " ", page.content.decode()).split())
+    assert "2 verdicts of judged, over whole" in text
+    # The table tells of both.
+    assert [point.name for _, point in found.points] == ["broken", "judged"]
+    elsewhere = factories.run(
+        people.team, people.ed, dataset=dataset(people, "other"), rubric_version=version, name="alone"
+    )
+    grade(elsewhere, InProcessJudge(lambda requirement, response: JudgeError("bad_request", "No such model")))
+    alone = board(people, sign_in, dataset=elsewhere.dataset_id)
+    assert (alone.context["board"].newest, alone.context["board"].rated) == (None, None)
+    text = " ".join(alone.content.decode().split())
+    assert "no run over half of its dataset or more has finished with a score yet" in text
+
+
 def test_a_run_is_no_try_because_items_came_later(people: Cast, sign_in, graded: Graded) -> None:
     grown = dataset(people, "grown", count=2)
     run = graded(grown, "before")
@@ -250,7 +278,7 @@ def test_another_filter_renews_the_export_and_the_series_to_choose_from(
     assert f'href="?dataset={one.pk}&amp;format=csv"' in swapped
     field = swapped.partition('id="series-field" hx-swap-oob="true"')[2].partition("</select>")[0]
     assert [option.rpartition(">")[2] for option in field.split("</option>")[:-1]] == [
-        "All; figures of the newest",
+        "All; each figure of the newest run that has it",
         "Capitals v1",
         "Capitals v1 · raw scores",
     ]

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Item
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.runs.over_time import shared_cases
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.runs.panels import Panel, PanelMember
 from tests import factories
 from tests.factories import Cast
 from tests.worlds.systems import answer, versions
@@ -122,3 +125,58 @@ def test_of_a_withheld_version_nothing_is_joined_or_said(people: Cast, sign_in) 
     assert series.shared is None
     assert [point.mean is None for point in series.points] == [False, True]
     assert series.points[1].run_id == run.pk
+
+
+def test_a_judge_whose_settings_were_changed_is_another_series(people: Cast, sign_in) -> None:
+    """v3 and v4 were judged by House at temperature 0 and 1: nothing is joined, and no mean is shared."""
+    world = versions(people)
+    house = endpoints.add_endpoint(
+        people.team, by=people.alice, name="House", base_url="https://judge.example/v1", model="m-1"
+    )
+    before = world.run_over("v3", judge_id=house.judge_id)
+    raw = world.run_over("v3", normalize=False)
+    changes: Any = {"temperature": 1.0, "reasoning_effort": "high", "base_url": "https://other.example/v1"}
+    endpoints.edit_endpoint(house, by=people.alice, **changes)
+    after = world.run_over("v4", judge_id=house.judge_id)
+    page = board(people, sign_in)
+    series = page.context["board"].series
+    assert [one.shared for one in series] == [None, None, None]
+    # The address of a series is what it was before its judge was changed, and so is its colour.
+    assert [(one.number, one.points[0].run_id) for one in series] == [
+        ("1", before.pk),
+        ("1.2", after.pk),
+        ("2", raw.pk),
+    ]
+    chart = page.context["chart"]
+    looks = [("judge", 0), ("judge", 1), ("other", 0)]
+    assert [(one["kind"], one["turn"]) for one in chart["series"]] == looks
+    here, there = (line["label"].partition(" · House · ")[2] for line in chart["series"][:2])
+    assert here == "asked at https://judge.example/v1 · temperature 0 · reasoning effort not set"
+    assert there == "asked at https://other.example/v1 · temperature 1 · reasoning effort high"
+    assert there in " ".join(page.content.decode().split())
+    # A rule in the chart says what begins.
+    raw.delete()
+    assert board(people, sign_in).context["chart"]["breaks"] == [
+        {"time": after.created_at.timestamp(), "label": there}
+    ]
+    for number, run in (("1", before), ("1.2", after)):
+        chosen = board(people, sign_in, series=number)
+        assert [point.run_id for _, point in chosen.context["board"].points] == [run.pk]
+        assert f'<option value="{number}" selected>' in chosen.content.decode()
+    [row] = csv.DictReader(io.StringIO(board(people, sign_in, series="1.2", format="csv").content.decode()))
+    assert (row["series"], "temperature 1; " in row["settings"]) == ("1.2", True)
+
+
+def test_a_panel_with_a_member_asked_otherwise_is_another_series(people: Cast, sign_in) -> None:
+    world = versions(people)
+    for version, temperature in (("v3", 0.0), ("v4", 0.5)):
+        judges = [
+            JudgeConfig(name=name, base_url="http://127.0.0.1:9/v1", model="m", temperature=degrees)
+            for name, degrees in (("one", 0.0), ("two", temperature))
+        ]
+        panel = Panel([PanelMember("offline", config=judge) for judge in judges])
+        world.run_over(version, judge_id=None, panel=panel)
+    page = board(people, sign_in)
+    assert [one.number for one in page.context["board"].series] == ["1", "1.2"]
+    labels = [line["label"].partition(" · ")[2] for line in page.context["chart"]["series"]]
+    assert labels == ["two: temperature 0", "two: temperature 0.5"]

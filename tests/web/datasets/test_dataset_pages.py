@@ -348,6 +348,7 @@ class TestItem:
         assert "chip--helped" not in before
         submit(people.ann)
         after = sign_in(people.ann).get(url(people, "item", item.pk)).content.decode()
+        assert ">met, met</td>" in " ".join(after.split())  # of people here nothing more is said
         assert "Hidden until you submit" not in after
         assert "chip--helped" in after
 

@@ -1,5 +1,6 @@
 """Splitting a dataset on its pages by marking its cases, and lists of one half."""
 
+import json
 import re
 from typing import Any
 
@@ -11,6 +12,7 @@ from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.halves import drawing
 from tests import factories
 from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
 
 
 @pytest.fixture
@@ -125,3 +127,34 @@ def test_a_queue_over_one_half_is_planned_opened_and_shown(people: Cast, sign_in
     assert "Half test cases" in text(ed.get(answer["Location"]))
     assert "· test cases" in text(ed.get(at("queues", people)))
     assert "Which cases: test. Others are refused." in text(ed.get(at("queue_change", people, queue.pk)))
+
+
+def test_a_run_over_a_half_takes_in_the_cases_it_gets_later_and_stays_no_try(people: Cast, sign_in) -> None:
+    """2 dev cases of 4; of 8 later ones the extended split marks 4 dev too: half of 12 are 6."""
+    rows = [{"id": f"i{number}", "submission": f"Answer {number}."} for number in range(12)]
+    dataset = factories.dataset(people.team, people.ed, items=rows[:4])
+    drawing.split_cases(dataset, n_dev=2, by=people.ed)
+    datasets.add_items(dataset, by=people.ed, data=json.dumps(rows[4:]).encode(), filename="more.json")
+    judge = InProcessJudge(lambda requirement, response: "MET")
+    version = factories.version(people.team, people.ed)
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, half="dev")
+    run, ed, page = grade(run, judge), sign_in(people.ed), at("run", people, run.pk)
+    assert "new item" not in text(ed.get(page))
+    drawing.extend_split(dataset, by=people.ed)
+    assert "Add 4 new items" in text(ed.get(page))
+    [series] = ed.get(at("dashboard", people)).context["board"].series
+    assert [(point.items, point.dataset_items) for point in series.points] == [(2, 2)]
+    ed.post(at("run_extend", people, run.pk))
+    run.refresh_from_db()
+    grade(run, judge)
+    assert "new item" not in text(ed.get(page))
+    [series] = ed.get(at("dashboard", people)).context["board"].series
+    assert [point.items for point in series.points] == [6]
+    # Of a run that begins now those six are the whole.
+    few = [row.item_id for row in run.run_items.all()[:2]]
+    later = factories.run(
+        people.team, people.ed, dataset=dataset, rubric_version=version, half="dev", item_ids=few
+    )
+    grade(later, judge)
+    [series] = ed.get(at("dashboard", people)).context["board"].series
+    assert [(point.items, point.dataset_items) for point in series.tries] == [(2, 6)]

@@ -72,7 +72,13 @@ def test_faults_are_all_in_a_file_and_the_columns_can_be_said_again(people, ed) 
     ).url
     refused = ed.post(step)
     assert refused.status_code == 422
+    focused = '<section class="faults" role="alert" tabindex="-1" autofocus>'
+    assert refused.content.decode().partition("<main")[2].partition("</main>")[0].count("autofocus") == 1
+    assert focused in refused.content.decode()
     found = DatasetImport.objects.get()
+    # What a page asks for while it waits takes the focus from nobody.
+    waited = ed.get(url(people, "dataset_import_progress", found.pk), headers={"HX-Request": "true"})
+    assert (b"faults" in waited.content, b"autofocus" in waited.content) == (True, False)
     lines = ed.get(url(people, "dataset_import_faults", found.pk)).content.decode().splitlines()
     assert len(lines) == 4
     assert (

@@ -306,3 +306,29 @@ def test_of_a_column_of_a_check_it_is_said_why_it_is_not_read(people, ed, datase
     page = ed.get(send(ed, people, dataset, file)).content.decode()
     assert page.count("A check: computed, and labelled by nobody.") == 1
     assert 'aria-describedby="id_column_3_helptext"' in page
+
+
+def test_more_raters_than_a_file_may_name_are_said_on_the_page_where_another_column_can_be_theirs(
+    people, ed, dataset
+) -> None:
+    """1,001 rows, each of another rater, who is the same one in the column beside it."""
+    text = "id,rater,who,capital\n" + "".join(f"good,kim{number},lee,yes\n" for number in range(1_001))
+    address = send(ed, people, dataset, text)
+    page = ed.get(address).content.decode()
+    assert "This keeps the file from being imported" in page
+    assert "1,001 raters" in page
+    assert "at most 1,000 in one file" in page
+    assert 'value="import"' not in page
+    assert ed.post(address, {"action": "import"}).status_code == 422
+    assert not ReviewQueue.objects.exists()
+
+
+def test_who_is_to_label_an_item_blind_brings_in_no_labels_of_it(people, ed, dataset) -> None:
+    version = factories.version(people.team, people.ed)
+    given = {"dataset": dataset, "rubric_version": version, "raters": [people.ed], "name": "Blind"}
+    factories.queue(people.team, people.rae, **given)
+    file = SimpleUploadedFile("ratings.csv", b"item_id,criterion,rater,verdict\ngood,capital,kim,MET\n")
+    form = {"file": file, "rubric_version": version.pk}
+    refused = ed.post(reverse("labels_import", args=[people.team.slug, dataset.pk]), form)
+    assert refused.status_code == 403
+    assert "are hidden from you" in refused.content.decode()

@@ -17,6 +17,7 @@ from rubricweb.services.reviews import queue_changes, queues
 from rubricweb.services.teams import teams
 from tests import factories
 from tests.factories import Cast
+from tests.web.problems import problems
 
 
 @pytest.fixture
@@ -164,6 +165,7 @@ def test_wrong_criteria_are_refused_beside_them(
     answer = sign_in(people.ed).post(url("queue_new", people), sent)
     assert answer.status_code == 422
     assert words in text(answer)
+    assert problems(answer) == ["Criteria"]
     assert not ReviewQueue.objects.exists()
 
 
@@ -192,6 +194,7 @@ def test_a_refused_queue_keeps_what_was_typed(
     assert answer.status_code == 422
     assert words in text(answer).replace("&#x27;", "'")
     assert "Be kind." in text(answer)
+    assert all(problems(answer))
     assert ReviewQueue.objects.count() == 1
 
 

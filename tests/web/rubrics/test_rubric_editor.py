@@ -9,6 +9,7 @@ from django.urls import reverse
 from rubricweb.engine import Submission
 from rubricweb.engine.checks import CHECKS
 from rubricweb.engine.checks.reference import _helper
+from rubricweb.errors import Invalid
 from rubricweb.models import Rubric
 from rubricweb.selectors.rubrics.trials import try_rubric
 from rubricweb.selectors.rubrics.versions import checked_draft
@@ -536,3 +537,34 @@ class TestHuge:
         assert "can be saved as YAML or JSON" in refused.content.decode()
         told = ed.post(address, posted, headers={"HX-Request": "true"})
         assert "can be saved as YAML or JSON" in told["HX-Trigger"]
+
+
+class TestLongSources:
+    """Typed text is read while others wait for the same process: what is too long is not read at all."""
+
+    def test_more_than_a_megabyte_is_refused_with_its_size(self, ed, rubric, url):
+        # 25 and 2 characters around 500,000 ones and 499,999 commas
+        source = '{"title":"x","criteria":[' + ",".join(["1"] * 500_000) + "]}"
+        answer = ed.post(url("rubric_source"), {"source": source, "revision": rubric.draft_revision})
+        assert answer.status_code == 422
+        assert "The text is too long: 1,000,026 bytes, at most 1,000,000" in answer.content.decode()
+        rubric.refresh_from_db()
+        assert rubric.draft == EVERYTHING
+
+    def test_a_thousand_criteria_fit(self, ed, rubric, url):
+        asked = "Does the reply say so, and does it say it in words the customer understands? " * 10
+        entries = [{"requirement": f"{number}: {asked}", "weight": 1} for number in range(1_000)]
+        source = json.dumps({"title": "Long", "criteria": entries})
+        assert 800_000 < len(source) < 1_000_000
+        answer = ed.post(url("rubric_source"), {"source": source, "revision": rubric.draft_revision})
+        assert answer.status_code == 302
+        rubric.refresh_from_db()
+        assert len(rubric.draft["criteria"]) == 1_000
+
+    @pytest.mark.parametrize(
+        ("filler", "placed"), [(200_000, "line 2: criteria[0].wieght"), (300_000, "criteria[0].wieght")]
+    )
+    def test_faults_of_a_long_text_are_said_without_their_lines(self, filler, placed):
+        with pytest.raises(Invalid) as refused:
+            rubrics.read_draft(f"criteria:\n- {{wieght: 1, requirement: {'a' * filler}}}\n")
+        assert placed in {fault.place for fault in refused.value.faults}

@@ -88,6 +88,10 @@ class TestNewAndImport:
     def test_a_rubric_without_a_title_is_refused_at_the_field(self, people, ed):
         response = ed.post(url(people, "rubric_new"), {"title": ""})
         assert response.status_code == 422
+        page = response.content.decode()
+        # The only field has the focus: what is wrong with it is said there, and not above it as well.
+        assert page.count("This field is required") == 1
+        assert '<input type="text" name="title" autofocus' in page
         assert not Rubric.objects.exists()
 
     def test_an_imported_file_is_published_as_version_one(self, people, ed):
@@ -106,6 +110,7 @@ class TestNewAndImport:
         assert "criteria[0].weight" in page
         assert "criteria[1].requirement" in page
         assert "Typed title" in page
+        assert '<section class="faults" role="alert" tabindex="-1" autofocus>' in page
         assert not Rubric.objects.exists()
 
     def test_importing_nothing_asks_for_a_file(self, people, ed):
@@ -330,6 +335,8 @@ class TestPublishing:
         ed.post(url(people, "rubric_edit", rubric.pk), typed(rubric, CITY))
         page = ed.get(url(people, "rubric_publish", rubric.pk)).content.decode()
         assert "1 added · 3 removed" in page
+        # It opens at its top, where that is said, and not at the note below.
+        assert "autofocus" not in page.partition("<main")[2].partition("</main>")[0]
 
     def test_publishing_makes_the_next_version_with_its_note(self, people, ed, rubric):
         ed.post(url(people, "rubric_edit", rubric.pk), typed(rubric, CITY))

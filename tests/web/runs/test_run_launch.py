@@ -18,6 +18,7 @@ from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.templatetags import run_plan_words as words
 from tests import factories
 from tests.factories import Cast
+from tests.web.problems import problems
 
 pytestmark = pytest.mark.django_db
 
@@ -160,6 +161,7 @@ def test_an_unpriced_judge_is_named_and_started_only_with_a_tick(
     assert refused.status_code == 422
     [said] = refused.context["form"]["no_cap"].errors
     assert said.startswith("Found no price for 'tiny', so that no budget can hold the run. Allowed: a price")
+    assert problems(refused) == ["Run it without a cap"]
     plan = ed.get(at(people), sent | {"no_cap": "on"}, headers={"HX-Request": "true"}).content.decode()
     assert "Nothing caps this run" in plan
     assert ed.post(at(people), sent | {"no_cap": "on"}).status_code == 302

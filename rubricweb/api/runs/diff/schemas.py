@@ -38,6 +38,12 @@ class RunSide(Schema):
 
     id: int
     name: str
+    is_try: Annotated[
+        bool,
+        Field(
+            description="Whether the run is over fewer than half of the items there were when it was started."
+        ),
+    ]
     system: Annotated[str, Field(description="The system version that answered, where cases are paired.")]
     state: Annotated[str, OneOf(RunState.values)]
     items: int
@@ -92,6 +98,7 @@ class CriterionChange(Schema):
 
     criterion: Criterion
     baseline_criterion_id: int
+    baseline_name: str
     baseline_weight: float
     n: int
     run_mean: float | None
@@ -117,6 +124,10 @@ class CriterionChange(Schema):
     @staticmethod
     def resolve_baseline_criterion_id(row: Any) -> int:
         return int(row.before.pk)
+
+    @staticmethod
+    def resolve_baseline_name(row: Any) -> str:
+        return str(row.before.name)
 
     @staticmethod
     def resolve_baseline_weight(row: Any) -> float:
@@ -205,6 +216,7 @@ def _side(side: Any, mean: Any) -> RunSide:
     return RunSide(
         id=side.run.pk,
         name=str(side.run),
+        is_try=side.size.is_try,
         system=side.system,
         state=side.run.state,
         items=side.items,

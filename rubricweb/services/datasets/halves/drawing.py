@@ -6,11 +6,13 @@ from random import Random
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from rubricweb.engine.datasets.split_report import LabelBalance, largest_difference
 from rubricweb.engine.datasets.stratification import stratified_halves
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Case, CaseSplit, Criterion, Dataset, Item, User
+from rubricweb.selectors.blinding import require_nothing_hidden
 from rubricweb.selectors.datasets.halves import DEV, TEST, same_words, without_half
 from rubricweb.selectors.exports.exports import labelled_queues, newest_version
 from rubricweb.selectors.labels.ground_truth import ground_truth, people_first
@@ -33,8 +35,9 @@ def split_cases(dataset: Dataset, *, n_dev: int, by: User | None, seed: int = 0)
 
     A case is on one side with all its answers, and those that come later are in its half. Cases nobody
     labelled are spread alike as well. The same `seed` gives the same halves. Nothing is copied, so blind
-    queues may be open. Raises Invalid for an `n_dev` that leaves a half empty, Conflict for a dataset that is
-    split already or is itself a sealed half.
+    queues may be open, for others to rate in: raises Withheld where verdicts on items are hidden from whoever
+    draws. Raises Invalid for an `n_dev` that leaves a half empty, Conflict for a dataset that is split
+    already or is itself a sealed half.
     """
     dataset_versions.hold(dataset)
     require_unsealed(dataset)
@@ -59,7 +62,7 @@ def extend_split(dataset: Dataset, *, by: User | None, seed: int | None = None) 
 
     Both halves together have then, to the nearest case, the share of dev cases that the first draw had.
     Without a `seed` that of the first draw. Raises Invalid where no case is without a half, Conflict for a
-    dataset that is not split.
+    dataset that is not split, Withheld as `split_cases` does.
     """
     dataset_versions.hold(dataset)
     require_unsealed(dataset)
@@ -88,13 +91,17 @@ def _draw(
 ) -> CaseSplit:
     if not 0 <= seed < SEED_LIMIT:
         raise Invalid.at("seed", str(seed), "a whole number from 0")
+    if by is not None:
+        why = "and which half a case falls into would tell of them"
+        require_nothing_hidden(by, dataset.team, dataset.pk, why=why)
     labels = _labels(dataset)
     rows = [sorted(set(labels.get(case, ()))) or [_UNLABELLED] for case in cases]
     dev, test = stratified_halves(rows, n_dev, Random(seed))  # noqa: S311 - a repeatable draw, nothing secret
+    now = timezone.now()
     for half, places in ((DEV, dev), (TEST, test)):
         for begin in range(0, len(places), AT_ONCE):
             ids = [cases[place] for place in places[begin : begin + AT_ONCE]]
-            Case.objects.filter(pk__in=ids).update(half=half)
+            Case.objects.filter(pk__in=ids).update(half=half, half_since=now)
     return CaseSplit.objects.create(
         dataset=dataset,
         number=number,

@@ -6,6 +6,7 @@ import pytest
 
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, Item, RubricVersion, Run, RunItem
+from rubricweb.selectors.datasets.new_items import new_item_count
 from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.halves import drawing
 from rubricweb.services.reviews import reviews
@@ -71,6 +72,24 @@ def test_later_answers_taken_in_stay_within_the_half(
     drawing.extend_split(dataset, by=people.ed)
     assert lifecycle.extend_run(run, by=people.ed, enqueue=WakeUps()) == 3
     assert graded(run) == set(dataset.items.filter(case__half="test").values_list("key", flat=True))
+
+
+def test_a_later_case_that_was_an_example_does_not_come_in(
+    people: Cast, dataset: Dataset, version: RubricVersion
+) -> None:
+    """Of four more cases two go to each half, of the two labelled ones one, of the two others one."""
+    data = "\n".join(json.dumps(row(number)) for number in range(6, 10)).encode()
+    datasets.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
+    labels = b"item_id,criterion,rater,verdict,reason\ni6,only,x,MET,so\ni7,only,x,MET,so\n"
+    reviews.import_labels(dataset, version, by=people.ed, data=labels, filename="more.csv")
+    run = started(people, dataset, version, half="test", few_shot_from=FewShot(dataset, n=9))
+    assert run.few_shot is not None
+    shown = Item.objects.filter(pk__in=run.few_shot.item_ids)
+    assert {"i6", "i7"} < set(shown.values_list("key", flat=True))
+    drawing.extend_split(dataset, by=people.ed)
+    assert shown.filter(case__half="test").count() == 1
+    assert new_item_count(run) == lifecycle.extend_run(run, by=people.ed, enqueue=WakeUps()) == 1
+    assert not graded(run) & set(shown.values_list("key", flat=True))
 
 
 def test_a_half_that_is_not_there_and_items_of_the_other_are_refused(

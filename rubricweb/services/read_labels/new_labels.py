@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from django.db.models import Count
 
 from rubricweb.engine.formats.label_files import LabelRecord
-from rubricweb.engine.formats.label_files import RaterKind as FileRaterKind
 from rubricweb.engine.formats.labels.left_out import NAMES_SHOWN, LeftOut
 from rubricweb.errors import Conflict
 from rubricweb.models import Criterion, Dataset, Item, Judgement, Rater, ReviewQueue, Run
 from rubricweb.services import imported_runs
+from rubricweb.services.read_labels.named_raters import Named
 
 Unit = tuple[int, int, int]
 """What a rater gives one label on, by ids: item, rater, criterion."""
@@ -25,7 +25,7 @@ class ResolvedLabels:
     """Labels with the rows they are about, and the raters of the team behind the names of a file."""
 
     labels: list[tuple[LabelRecord, Item, Criterion]]
-    raters: Mapping[tuple[str, FileRaterKind], Rater]
+    raters: Mapping[Named, Rater]
 
     def by_people(self) -> list[tuple[tuple[int, int], LabelRecord, Criterion]]:
         """What people said and what the file settled, each under its item and rater."""
@@ -97,8 +97,10 @@ def new_labels(dataset: Dataset, resolved: ResolvedLabels, queue_name: str) -> N
         said.append((*unit, *answer, before.judgement_id if before else 0))
     known = [_known(queues.total(), tuple(queues))] if queues else []
     machines = []
-    for rater, grades in resolved.by_machines().items():
-        run = _same_run(dataset, rater, grades)
+    by_machines = resolved.by_machines()
+    runs = _runs(dataset, by_machines)
+    for rater, grades in by_machines.items():
+        run = _same_run(runs.get(rater.pk, ()), grades)
         if run is not None:
             known.append(_known(len(grades), (f"the run {run}",)))
             continue
@@ -152,15 +154,26 @@ def _imported(dataset: Dataset, units: Collection[Unit]) -> dict[Unit, _Imported
     return found
 
 
-def _same_run(dataset: Dataset, rater: Rater, grades: Sequence[imported_runs.Grade]) -> Run | None:
+def _runs(dataset: Dataset, raters: Collection[Rater]) -> dict[int | None, list[tuple[Run, int]]]:
+    """Rater id → their imported runs, each with the number of its judgements."""
+    found: dict[int | None, list[tuple[Run, int]]] = defaultdict(list)
+    if raters:
+        runs = Run.objects.filter(dataset=dataset, rater__in={rater.pk for rater in raters})
+        for run in runs.annotate(n=Count("judgements")).order_by("pk"):
+            found[run.rater_id].append((run, run.n))
+    return found
+
+
+def _same_run(runs: Iterable[tuple[Run, int]], grades: Sequence[imported_runs.Grade]) -> Run | None:
     """The imported run of just these grades.
 
     More, fewer or others are another run, and whole: without what both have in common, it would be scored,
     and compared, over the rest.
     """
     wanted = {(item.pk, criterion.pk, label, reason) for item, criterion, label, reason in grades}
-    runs = Run.objects.filter(dataset=dataset, rater=rater).annotate(n=Count("judgements"))
-    for run in runs.filter(n=len(wanted)).order_by("pk"):
+    for run, count in runs:
+        if count != len(wanted):
+            continue
         if set(run.judgements.values_list("item", "criterion", "verdict", "reason")) == wanted:
             return run
     return None
