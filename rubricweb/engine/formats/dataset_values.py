@@ -169,7 +169,8 @@ class Preview:
     ``machine_raters`` are those the first rows name as programs or models. ``suggestions`` are columns that
     may hold a field and are not read as it until somebody says so.
 
-    ``recognised`` is as in DatasetFile; the columns are then those of the translation.
+    ``recognised`` is as in DatasetFile; the columns are then those of the translation. ``faults`` are what
+    kept rows among the first from being read: those are not in ``rows``, and the file is not imported.
     """
 
     format: FileFormat
@@ -179,6 +180,7 @@ class Preview:
     recognised: str = ""
     machine_raters: tuple[str, ...] = ()
     suggestions: dict[str, str] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

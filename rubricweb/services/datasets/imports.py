@@ -33,12 +33,12 @@ from rubricweb.models import (
     ImportBatch,
     ImportKind,
     ImportState,
-    Item,
     KeptFile,
     Team,
     User,
 )
 from rubricweb.selectors.blinding import hidden_datasets, what_hides
+from rubricweb.selectors.datasets.systems import items_name_systems
 from rubricweb.services.datasets import answers, datasets
 from rubricweb.services.datasets.intake import CheckedItems, Intake
 from rubricweb.services.shared import uploads
@@ -158,7 +158,7 @@ def _tells_who_answered(dataset: Dataset | None, viewer: User | None) -> bool:
     """
     if dataset is None or viewer is None or dataset.pk not in hidden_datasets(viewer, dataset.team):
         return False
-    return Item.objects.filter(dataset=dataset).exclude(system_version__system__name="").exists()
+    return items_name_systems(dataset)
 
 
 def cancel(found: DatasetImport, *, now: datetime) -> None:

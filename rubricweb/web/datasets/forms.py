@@ -1,7 +1,7 @@
 """Forms of the datasets room: a file, what its columns mean, and labels for its items."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -226,6 +226,11 @@ def kept_preview(preview: Preview) -> dict[str, Any]:
         | {name: [encodable(one) for one in ones] for name, ones in named.items()}
         | {name: {field: encodable(one) for field, one in of.items()} for name, of in mapped.items()}
     )
+
+
+def preview_of(kept: Mapping[str, Any]) -> Preview:
+    """What `kept_preview` kept, by this release or one that knew no faults."""
+    return Preview(**{**kept, "faults": tuple(Fault(**one) for one in kept.get("faults", ()))})
 
 
 def _cell(value: Any) -> str:

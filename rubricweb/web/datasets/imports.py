@@ -24,7 +24,7 @@ from rubricweb.services.datasets import imports
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.shared import uploads
 from rubricweb.web.datasets import kept_uploads
-from rubricweb.web.datasets.forms import MappingForm, UploadForm, cells, kept_preview
+from rubricweb.web.datasets.forms import MappingForm, UploadForm, cells, kept_preview, preview_of
 from rubricweb.web.http import TeamRequest, now, team_page, uploaded_file
 
 STOP_POLLING = 286
@@ -73,7 +73,7 @@ def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:
 def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) -> HttpResponse:
     known = kept_uploads.kept(request, upload_id, dataset, labels=False)
     filename, kept = known["filename"], uploads.kept_file(upload_id)
-    beginning = Preview(**kept.about)
+    beginning = preview_of(kept.about)
     form = MappingForm(
         request.POST if request.method == "POST" else None,
         preview=beginning,

@@ -87,6 +87,17 @@ def test_faults_are_all_in_a_file_and_the_columns_can_be_said_again(people, ed) 
     )
 
 
+def test_rows_that_cannot_be_read_are_named_before_columns_are_chosen(people, ed) -> None:
+    file = SimpleUploadedFile("a.csv", b"id,submission\nok,So.\nbroken,So,so.\n")
+    step = ed.post(url(people, "dataset_import"), {"file": file}).url
+    page = ed.get(step).content.decode()
+    assert "These rows cannot be read" in page
+    assert '<td class="faults__place">line 3</td>' in page
+    assert "autofocus" not in page.partition('class="faults"')[2].partition(">")[0]
+    assert ed.post(step).status_code == 422  # and it is refused as a whole
+    assert not Dataset.objects.exists()
+
+
 def test_what_no_database_stores_is_shown_written_out_and_refused(people, ed) -> None:
     row = '{"id": "a", "submission": "N\\u0000L", "note": ["\\ud800"], "metadata": {"k\\u0000": 1}, '
     row += '"\\udc00": 2}\n'

@@ -41,6 +41,9 @@ __all__ = [
 ENOUGH_FAULTS = 10_000
 """A file is not read further than to so many faults: they are counted up to there."""
 
+FAULTS_SHOWN = 20
+"""So many faults among the first rows a preview has."""
+
 
 def read_dataset(
     data: bytes,
@@ -187,8 +190,8 @@ def _read(
 def preview(data: bytes | Path, filename: str, rows: int = 5, *, max_bytes: int = MAX_FILE_BYTES) -> Preview:
     """Show the first ``rows`` records as they are written, with a guess which column is which field.
 
-    Records of a recognised format are shown as translated. Raises InvalidFile when not even that can be
-    read; faults further down are left to ``read_dataset``.
+    Records of a recognised format are shown as translated. Raises InvalidFile when not even one can be read;
+    faults further down are left to ``read_dataset``.
     """
     faults = FaultList()
     source = open_source(data, filename, max_bytes, faults)
@@ -207,6 +210,7 @@ def preview(data: bytes | Path, filename: str, rows: int = 5, *, max_bytes: int 
         source.recognised,
         tuple(machines),
         suggested_columns(columns, mapping),
+        () if source.recognised else tuple(faults)[:FAULTS_SHOWN],
     )
 
 

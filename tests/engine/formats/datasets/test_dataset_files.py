@@ -383,6 +383,13 @@ def test_a_preview_shows_rows_and_guesses_columns(data, filename):
     assert shown.mapping == {"prompt": "Question", "submission": "Answer"}
 
 
+def test_a_preview_says_which_of_the_first_rows_cannot_be_read():
+    shown = preview(b"id,submission\na,x\nb,y,z\nc,w\n", "x.csv")
+    assert [row["id"] for row in shown.rows] == ["a", "c"]
+    assert [fault.place for fault in shown.faults] == ["line 3"]
+    assert preview(b"id,submission\na,x\n", "x.csv").faults == ()
+
+
 def test_a_preview_does_not_read_on_to_faults_below():
     assert len(preview(b'{"a": 1}\n{"a": 2}\n{broken', "x.jsonl", rows=2).rows) == 2
     with pytest.raises(InvalidFile):
