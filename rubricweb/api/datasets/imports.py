@@ -28,8 +28,8 @@ def start_import(request: TokenRequest, file: File[UploadedFile], asked: Form[sc
     The answer names the import; ask for it again until its state is `done`, `refused`, `failed` or
     `cancelled`. All of the file is stored or nothing. In the state `asks` it waits to be told what becomes of
     items whose words came before, unless `duplicates` says so at once. Files may be larger than elsewhere.
-    While you are to review answers blind of a dataset that names systems, only `keep` is taken (else 403):
-    what is a duplicate would tell who answered.
+    While you are to review answers blind of a dataset with several system versions, only `keep` is taken
+    (else 403): what is a duplicate would tell who answered.
     """
     data, filename = uploads.pieces(file)
     dataset = None

@@ -128,15 +128,16 @@ def _bias(found: Comparison) -> ComparisonFinding | None:
     rates = f"the judge {what} on {share(judge.value)} of the units, people on {share(people.value)}."
     if abs(bias.value - ((judge.value or 0) - (people.value or 0))) >= LEAST_RATES_APART:
         rates += " Bias counts every criterion by its weight, and every option by its value."
+    text = f"Bias {text_of(bias, signed=True)}; {rates}"
     if bias.low is None:
         title = "These are too few labels to tell whether the judge is lenient or strict."
-        return ComparisonFinding("info", title, f"Bias {text_of(bias, signed=True)}; {rates}")
+        return ComparisonFinding("info", title, text)
     if not found.leaning:
         title = "The judge is neither lenient nor strict, as far as these labels show."
-        return ComparisonFinding("info", title, f"Bias {text_of(bias, signed=True)}; {rates}")
+        return ComparisonFinding("info", title, text)
     side = "higher" if found.leaning == "lenient" else "lower"
     title = f"The judge is {found.leaning}: its answers make scores {side} than people's do."
-    return ComparisonFinding("warning", title, f"Bias {text_of(bias, signed=True)}; {rates}")
+    return ComparisonFinding("warning", title, text)
 
 
 def _agreement(found: Comparison) -> ComparisonFinding:

@@ -60,7 +60,7 @@ def items_name_systems(dataset: Dataset) -> bool:
     return Item.objects.filter(dataset=dataset).exclude(system_version__system__name="").exists()
 
 
-def untold_answers(dataset: Dataset, viewer: User | None) -> set[int]:
+def blinded_answers(dataset: Dataset, viewer: User | None) -> set[int]:
     """The ids of the answers of which this person must not learn which version gave them; None is nobody who
     reviews. Of a dataset of one version there are none: its page names it. One query for somebody who rates
     in no open blind queue.
@@ -70,9 +70,9 @@ def untold_answers(dataset: Dataset, viewer: User | None) -> set[int]:
     return unnamed if unnamed and versions.count() > 1 else set()
 
 
-def require_told(dataset: Dataset, item_ids: Iterable[int], viewer: User | None) -> None:
+def require_unblinded(dataset: Dataset, item_ids: Iterable[int], viewer: User | None) -> None:
     """Refuses items chosen by their ids for what would tell whose answers they are, or are not."""
-    if not untold_answers(dataset, viewer).isdisjoint(item_ids):
+    if not blinded_answers(dataset, viewer).isdisjoint(item_ids):
         raise Withheld(
             "You are still to review some of these items, or another answer to their case, blind, so whose "
             "answers they are is not told. Submit your reviews, or ask somebody who is not a rater."

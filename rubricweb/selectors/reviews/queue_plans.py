@@ -18,7 +18,7 @@ from rubricweb.models import (
     SystemVersion,
     User,
 )
-from rubricweb.selectors.datasets.systems import untold_answers
+from rubricweb.selectors.datasets.systems import blinded_answers
 from rubricweb.selectors.reviews.informative import REASONS, ReasonCount
 from rubricweb.selectors.reviews.queue_sources import Source, chosen, in_words, refused
 from rubricweb.selectors.reviews.review_pace import team_pace
@@ -160,7 +160,7 @@ def _foreign(
     halves = {queue.pk: queue.half for queue in queues if queue.half}
     if not versions and not halves:
         return {}
-    untold = {} if untold_answers(dataset, viewer).isdisjoint(item_ids) else versions
+    untold = {} if blinded_answers(dataset, viewer).isdisjoint(item_ids) else versions
     answers = Item.objects.filter(dataset=dataset, pk__in=item_ids).order_by()
     counts = answers.values_list("system_version", "case__half").annotate(n=Count("pk"))
     return {

@@ -14,7 +14,7 @@ from rubricweb.models import Criterion, Dataset, Item, Judgement, Run, SystemVer
 from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden
 from rubricweb.selectors.datasets.halves import in_half
 from rubricweb.selectors.datasets.items import matching, metadata_text
-from rubricweb.selectors.datasets.systems import items_name_systems, require_told
+from rubricweb.selectors.datasets.systems import items_name_systems, require_unblinded
 from rubricweb.selectors.reviews import informative
 
 KINDS = {
@@ -158,7 +158,7 @@ def _require_answers_of(
     if not systems:
         return
     # A refusal, or none, would tell who answered.
-    require_told(dataset, item_ids, viewer)
+    require_unblinded(dataset, item_ids, viewer)
     allowed = {version.pk for version in systems}
     rows = Item.objects.filter(dataset=dataset).select_related("system_version__system").order_by("position")
     others = [

@@ -37,8 +37,8 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors.blinding import hidden_datasets, what_hides
-from rubricweb.selectors.datasets.systems import items_name_systems
+from rubricweb.selectors.blinding import what_hides
+from rubricweb.selectors.datasets.systems import blinded_answers
 from rubricweb.services.datasets import answers, datasets
 from rubricweb.services.datasets.intake import CheckedItems, Intake
 from rubricweb.services.shared import uploads
@@ -156,9 +156,7 @@ def _tells_who_answered(dataset: Dataset | None, viewer: User | None) -> bool:
     """Whether duplicates of the dataset's items would: this person reads the words of some without a version,
     and could send them in again with one.
     """
-    if dataset is None or viewer is None or dataset.pk not in hidden_datasets(viewer, dataset.team):
-        return False
-    return items_name_systems(dataset)
+    return dataset is not None and bool(blinded_answers(dataset, viewer))
 
 
 def cancel(found: DatasetImport, *, now: datetime) -> None:

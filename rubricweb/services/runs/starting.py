@@ -34,7 +34,7 @@ from rubricweb.models import (
     unarchived,
 )
 from rubricweb.selectors.datasets.halves import in_half
-from rubricweb.selectors.datasets.systems import require_told, versions_of_items
+from rubricweb.selectors.datasets.systems import require_unblinded, versions_of_items
 from rubricweb.services import dataset_versions
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews.reviews import require_rubric
@@ -266,7 +266,7 @@ def _chosen(dataset: Dataset, options: RunOptions, by: User | None) -> QuerySet[
     items = in_half(items, dataset, options.half)
     if options.item_ids is not None:
         # The run, or why it is refused, names the version that gave them.
-        require_told(dataset, options.item_ids, by)
+        require_unblinded(dataset, options.item_ids, by)
         of = f"{dataset}, of its {options.half} half" if options.half else str(dataset)
         items = _named(of, items, options.item_ids)
     if not options.systems:

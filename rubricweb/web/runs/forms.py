@@ -18,7 +18,7 @@ from rubricweb.errors import Conflict, Invalid, Refusal, Withheld
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Dataset, Item, RubricVersion, RunMode, SystemVersion, Team, User
 from rubricweb.selectors.datasets.halves import of_half
-from rubricweb.selectors.datasets.systems import untold_answers
+from rubricweb.selectors.datasets.systems import blinded_answers
 from rubricweb.selectors.rubrics.versions import published_versions
 from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.runs.planning.forecasts import Forecast
@@ -275,7 +275,7 @@ class NewRun(VotingFields):
         if self.selection:
             items = items.filter(pk__in=self.selection.item_ids)
             # How many of them are a version's answers would tell whose they are.
-            names_tell = not untold_answers(dataset, viewer).isdisjoint(self.selection.item_ids)
+            names_tell = not blinded_answers(dataset, viewer).isdisjoint(self.selection.item_ids)
         if "half" in self.fields and self._is_fine("half"):
             items = of_half(items, str(self["half"].value() or ""))
         if self.versions and self._is_fine("systems") and not names_tell:
