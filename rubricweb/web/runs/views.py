@@ -111,7 +111,8 @@ def log(request: TeamRequest, run_id: int) -> HttpResponse:
     """Everything that was decided, newest first."""
     found = access.access_run(request.team, run_id)
     page = run_log.run_log(found, viewer=request.user, cursor=request.GET.get("cursor"), size=100)
-    return render(request, "runs/log.html", {"run": found, "page": page})
+    progress = run_progress.progress(found, viewer=request.user, now=database_now())
+    return render(request, "runs/log.html", {"run": found, "page": page, "progress": progress})
 
 
 def _live(request: TeamRequest, run: Run) -> dict[str, Any]:

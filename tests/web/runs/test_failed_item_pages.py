@@ -60,6 +60,10 @@ def test_the_item_shows_its_errors_and_that_it_counts_nowhere(people: Cast, sign
     assert "in no mean or ranking until retried" in page
 
 
+def test_the_log_says_beside_its_title_that_items_failed(people: Cast, sign_in, run: Run) -> None:
+    assert "finished, 1 with errors" in page_of(sign_in(people.bob), "run_log", people, run.pk)
+
+
 def test_the_list_and_the_dashboard_say_it_beside_the_mean_and_link_to_the_items(
     people: Cast, sign_in, run: Run
 ) -> None:

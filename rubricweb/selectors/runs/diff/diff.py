@@ -200,10 +200,14 @@ def baselines(run: Run, chosen: Run | None = None) -> QuerySet[Run]:
 
 
 def baseline_for(run: Run) -> Run | None:
-    """The one to begin with: the newest ended run started before this one, else the newest other one."""
+    """The one to begin with: the newest ended run started before this one, else the newest other one.
+
+    Among the last twenty a try stands behind every other.
+    """
     others = baselines(run)
-    ended = others.exclude(state=RunState.RUNNING).filter(pk__lt=run.pk)
-    return ended.first() or others.first()
+    ended = list(others.exclude(state=RunState.RUNNING).filter(pk__lt=run.pk)[:20])
+    sizes = run_sizes(ended)
+    return min(ended, key=lambda one: sizes[one.pk].is_try, default=None) or others.first()
 
 
 def require_comparable(run: Run, baseline: Run) -> None:

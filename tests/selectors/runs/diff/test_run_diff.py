@@ -393,6 +393,10 @@ def test_the_baseline_to_begin_with_is_the_newest_ended_run_before(
     assert baseline_for(under_way) == after
     assert baseline_for(after) == before
     assert baseline_for(before) == under_way  # none is older: the newest other one
+    few = [dataset.items.get(key="a").pk]
+    a_try = graded(people, dataset, version, AFTER, item_ids=few)
+    later = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+    assert (baseline_for(later), baselines(later)[0]) == (after, a_try)
     alone = factories.dataset(people.team, people.ed, name="alone")
     assert baseline_for(factories.run(people.team, people.ed, dataset=alone, rubric_version=version)) is None
 
