@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import (
@@ -13,6 +13,7 @@ from rubricweb.models import (
     ReviewState,
     Role,
     Run,
+    RunItem,
     RunState,
     Team,
     User,
@@ -26,6 +27,7 @@ from rubricweb.selectors.labels.comparable import (
     nothing_over_labels,
     queues_to_compare,
 )
+from rubricweb.selectors.labels.ground_truth import reviewed_items
 from rubricweb.selectors.reviews.queues import QueueRow, queues
 from rubricweb.selectors.runs.criterion_counts import criterion_counts, on_judged_items, summarised_counts
 from rubricweb.selectors.runs.group_means import GroupMean
@@ -89,10 +91,10 @@ class Dashboard:
 
     `series` are drawn, of the `choices` there are; `chosen` is the one asked for, else that of the newest run
     that is no try and scored something, and `newest` its newest such point. `agreement` is the newest such
-    run over what people labelled, beside them, `unavailable` why it has no κ. `runs` are all there are;
-    `submissions` counts scored items, those of the `scored_runs`: of runs withheld from the viewer none.
-    `waiting` counts the viewer's open reviews. `pass_rates` and `groups` are those of `rated`: the newest run
-    people's labels can be held against, else the newest; `rates_withheld` where it is withheld.
+    run over what people labelled, beside them (see `_agreement`), `unavailable` why it has no κ. `runs` are
+    all there are; `submissions` counts scored items, those of the `scored_runs`: of runs withheld from the
+    viewer none. `waiting` counts the viewer's open reviews. `pass_rates` and `groups` are those of `rated`:
+    the run of `agreement`, else the newest; `rates_withheld` where it is withheld, and both are empty.
     """
 
     series: tuple[Series, ...]
@@ -170,7 +172,7 @@ def dashboard(
         rated=rated,
         pass_rates=_pass_rates(rated, viewer, people) if rated and not rates_withheld else (),
         rates_withheld=rates_withheld,
-        groups=groups_shown(rated, viewer=viewer) if rated else (),
+        groups=groups_shown(rated, viewer=viewer) if rated and not rates_withheld else (),
         my_queues=mine,
         waiting=sum(row.progress.mine_left for row in mine),
         running=runs(
@@ -220,11 +222,20 @@ def _filtered(team: Team, dataset_id: int | None, rubric_id: int | None) -> Quer
 
 
 def _agreement(team: Team, viewer: User, followed: Collection[int]) -> Overview | None:
-    """The newest of the `followed` runs over labelled items beside people."""
-    run = comparable_runs(team).filter(pk__in=followed).select_related("team").first()
+    """The newest of the `followed` runs over labelled items beside people; of runs that were started together
+    the newest whose own items have labels that are not hidden from the viewer.
+    """
+    runs = comparable_runs(team).filter(pk__in=followed).select_related("team")
+    run = runs.first()
     if run is None:
         return None
-    return overview(run, queues_to_compare(run), viewer=viewer)
+    queues = queues_to_compare(run)
+    if run.launch_id is not None:
+        # What is hidden chooses nothing: else the choice would tell whether it has labels.
+        visible = RunItem.objects.filter(shown(viewer, team, run.dataset_id))
+        labelled = visible.filter(run=OuterRef("pk"), item__in=reviewed_items(queues))
+        run = runs.filter(Exists(labelled), launch=run.launch_id).first() or run
+    return overview(run, queues, viewer=viewer)
 
 
 def _pass_rates(run: Run, viewer: User, people: Mapping[int, PeopleRate]) -> tuple[PassRate, ...]:

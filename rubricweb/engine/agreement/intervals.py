@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.distributions import normal_two_sided, t_quantile, t_two_sided
+from rubricweb.engine.number_format import counted
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
@@ -370,12 +371,14 @@ def explained(figure: Figure, label: str, least: int) -> Figure:
 
     `least` is the number of units of the rarest label in the reference; labels are called `label`.
     """
+    one = f"an {label}" if label == "option" else f"a {label}"
     if figure.n == 0:
-        return replace(figure, reason=f"there is no unit on which both sides gave a {label}")
+        return replace(figure, reason=f"there is no unit on which both sides gave {one}")
     if figure.value is None:
         return replace(figure, reason=f"a side gave one and the same {label} throughout")
     if least < FEW_OF_A_CLASS:
-        return replace(figure, small=True, reason=f"only {least} units of a {label}: too few to tell much")
+        few = counted(least, "unit")
+        return replace(figure, small=True, reason=f"only {few} of {one}: too few to tell much")
     return figure
 
 

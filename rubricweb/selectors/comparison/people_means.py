@@ -19,10 +19,10 @@ from rubricweb.engine.agreement import (
 from rubricweb.engine.agreement.scores.pairing import case_means
 from rubricweb.engine.agreement.scores.people_mean import LEAST_PILOT, Population
 from rubricweb.engine.number_format import counted
-from rubricweb.models import Criterion, Order, QueueState, ReviewQueue, Run, RunItem, User
+from rubricweb.models import Criterion, Judgement, Order, QueueState, ReviewQueue, Run, RunItem, User
 from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.comparison.people_scores import PeoplesScore, PeoplesScores, scored_rows
-from rubricweb.selectors.labels.ground_truth import Unit, labels, run_answers
+from rubricweb.selectors.labels.ground_truth import Unit, labels, reviewed_items
 from rubricweb.selectors.reviews.sampling import DescribedItems, NotSampled, Sampled, Samples, described
 from rubricweb.selectors.shared.cases import repeated_cases_of
 from rubricweb.selectors.shared.columns import ints
@@ -76,8 +76,12 @@ def estimate_of(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> Peo
     """What people would say by the labels of these queues, over the items the viewer may see."""
     hidden = hidden_of(viewer, run.team, run.dataset_id)
     rows = scored_rows([run], hidden)
-    measured = run_answers([run], beside=queues).values
-    scores = PeoplesScores(run, rows).of(labels(queues, runs=[run]), measured)
+    # Of the judge's answers only what checks measured is asked for: a few rows of very many.
+    measured = Judgement.objects.filter(
+        run=run, repeat=0, criterion__kind="check", verdict=None, item__in=reviewed_items(queues)
+    ).values_list("item_id", "criterion_id", "value")
+    values = {(item, criterion): value for item, criterion, value in measured.order_by() if value is not None}
+    scores = PeoplesScores(run, rows).of(labels(queues, runs=[run]), values)
     return people_estimate(run, queues, rows, scores, hidden=hidden)
 
 
@@ -100,7 +104,9 @@ def people_estimate(
     ends = score_ends(run)
     judged = replace(mean_figure(_by_case(machine, cases), limits=ends), n=_known(machine))
     labelled, judged_labelled = _plain_means(scores, machine, cases)
-    everything = f"the {len(rows):,} items of {run.dataset}" + " that you may see" * bool(hidden)
+    # The items of a run over one system version are that version's answers, and the dataset may have more.
+    whose = f"answers of {run.system} in" if run.system else "items of"
+    everything = f"the {len(rows):,} {whose} {run.dataset}" + " that you may see" * bool(hidden)
     samples = Samples(queues, [row.item_id for row in rows], version=run.rubric_version_id)
     asked = Criterion.objects.filter(version=run.rubric_version_id).exclude(kind="check")
     found = samples.of(asked.values_list("pk", flat=True))

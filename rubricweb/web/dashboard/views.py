@@ -17,7 +17,7 @@ from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.models import Role, Team
 from rubricweb.selectors import dashboard as selectors
 from rubricweb.selectors.runs.over_time.score_series import Point, Series
-from rubricweb.web.dashboard.words import changes, distinguishing_words, labels, why_empty
+from rubricweb.web.dashboard.words import changes, distinguishing_words, labels, next_step, why_empty
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 
 # Whoever puts the first steps away does not see them again for a year.
@@ -70,8 +70,10 @@ def dashboard(request: TeamRequest) -> HttpResponse:
     )
     apart = distinguishing_words(board.choices)
     put_away = "off" in (request.GET.get("steps"), request.COOKIES.get(TOUR_COOKIE))
+    may_edit = request.membership.may(Role.EDITOR)
     context = {
         "board": board,
+        "next_step": next_step(board, may_edit=may_edit),
         "chart": chart_data(board.series, request.team),
         "why_empty": why_empty(board.series),
         "rows": [
@@ -81,7 +83,7 @@ def dashboard(request: TeamRequest) -> HttpResponse:
         "choices": list(labels(board.choices).items()),
         "filtered": dataset_id is not None or rubric_id is not None,
         "steps": None if put_away or board.steps.over or request.team.archived_at else board.steps,
-        "may_edit": request.membership.may(Role.EDITOR),
+        "may_edit": may_edit,
     }
     template = "dashboard/_board.html" if request.htmx else "dashboard/dashboard.html"
     response = render(request, template, context)

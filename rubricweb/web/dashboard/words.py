@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from rubricweb.selectors.dashboard import Dashboard
 from rubricweb.selectors.runs.over_time.score_series import Series, other_words
 from rubricweb.templatetags.run_words import autograder_title
 
@@ -55,6 +56,19 @@ def why_empty(series: Sequence[Series]) -> str:
     if any(point.withheld for point in points):
         return "Nothing to draw until you have reviewed: the scores of these runs are hidden from you."
     return "Nothing to draw: no run here has a score."
+
+
+def next_step(board: Dashboard, *, may_edit: bool) -> str:
+    """What to do where there is no κ, for this person: only editors open queues and import labels."""
+    unavailable = board.unavailable
+    if unavailable is None:
+        return ""
+    if may_edit or unavailable.code != "no_labels":
+        return unavailable.next_step
+    datasets = {row.queue.dataset_id for row in board.my_queues}
+    if unavailable.sample is not None:
+        datasets &= {unavailable.sample.dataset_id}
+    return "Submit the reviews that wait for you." if datasets else "An editor can open a review queue."
 
 
 def _usual(one: Series, series: Sequence[Series]) -> tuple[str, ...]:

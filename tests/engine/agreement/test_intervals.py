@@ -21,7 +21,7 @@ from rubricweb.engine.agreement.intervals import (
     units_together,
     widened,
 )
-from rubricweb.engine.agreement.judge.kappa import cohen_kappa, label_table
+from rubricweb.engine.agreement.judge.kappa import cohen_kappa
 from tests.engine.agreement.oracles import statsmodels_inter_rater, statsmodels_proportion
 
 
@@ -61,12 +61,6 @@ def test_kappa_of_many_labels_is_what_statsmodels_says():
         assert float(cohen_kappa(table)) == pytest.approx(
             statsmodels_inter_rater.cohens_kappa(table, return_results=False)
         )
-
-
-def test_label_table_counts_pairs_and_leaves_gaps_out():
-    labels, table = label_table(["good", "bad", None, "good"], ["good", "good", "bad", None])
-    assert labels == ("bad", "good")
-    np.testing.assert_array_equal(table, [[0, 1], [0, 1]])
 
 
 @pytest.mark.parametrize("terms", [1, 5])

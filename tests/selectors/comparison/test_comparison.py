@@ -10,7 +10,6 @@ from rubricweb.models import ReviewQueue, Run, User
 from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.comparison import comparison
 from rubricweb.services import adjudications, exports
-from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -32,7 +31,7 @@ def graded(people: Cast):
         lines += [
             f"{key},only,{rater},{verdict}," for rater, verdict in zip("xyz", verdicts.split(), strict=True)
         ]
-    queue = reviews.import_labels(
+    queue = factories.import_labels(
         dataset, version, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv"
     )
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)

@@ -11,7 +11,6 @@ from rubricweb.models import ReviewQueue, Run
 from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.labels.by_kind import CriterionComparison
-from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.engine.agreement.oracles import krippendorff
 from tests.factories import Cast
@@ -77,7 +76,7 @@ def judged(people: Cast, copies: int = 1) -> tuple[Run, ReviewQueue]:
                 for rater in raters:
                     label = "Warm" if (name, number, rater) == ("tone", 3, "x") else stands
                     lines.append(f"{number}-{copy},{name},{rater},{label}")
-    queue = reviews.import_labels(
+    queue = factories.import_labels(
         dataset, version, by=people.ed, data="\n".join(lines).encode(), filename=f"labels{copies}.csv"
     )
 

@@ -21,7 +21,6 @@ from django.utils import timezone
 from rubricweb.judges.base import JudgeConfig, JudgeError
 from rubricweb.models import ReviewQueue, Run
 from rubricweb.selectors.comparison import comparison
-from rubricweb.services.reviews import reviews
 from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.services.teams import teams
 from tests import factories
@@ -79,7 +78,7 @@ def labelled(run: Run, people: Cast, labels: Mapping[str, str] = PEOPLE) -> Revi
     for name, said in labels.items():
         lines += [f"{key},{name},xavier,{label}," for key, label in zip(KEYS, said.split(), strict=True)]
     assert run.rubric_version is not None
-    return reviews.import_labels(
+    return factories.import_labels(
         run.dataset,
         run.rubric_version,
         by=people.ed,
@@ -124,7 +123,7 @@ def test_a_run_of_one_judge_has_no_members(people: Cast) -> None:
         factories.run(people.team, people.ed, dataset=dataset, rubric_version=version),
         InProcessJudge(lambda requirement, response: "MET"),
     )
-    queue = reviews.import_labels(
+    queue = factories.import_labels(
         dataset,
         version,
         by=people.ed,
@@ -149,7 +148,7 @@ def test_what_a_later_stage_was_not_asked_is_counted(people: Cast) -> None:
         LabelJudge(answer),
     )
     lines = [f"{key},only,xavier,{label}," for key, label in zip(KEYS, PEOPLE["only"].split(), strict=True)]
-    queue = reviews.import_labels(
+    queue = factories.import_labels(
         run.dataset,
         run.rubric_version,
         by=people.ed,

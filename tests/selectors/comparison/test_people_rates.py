@@ -24,7 +24,7 @@ def rates(people: Cast) -> dict[str, PassRate]:
 
 
 def imported(people: Cast, run: Run, *rows: str) -> None:
-    reviews.import_labels(
+    factories.import_labels(
         run.dataset,
         run.rubric_version,
         by=people.ed,

@@ -17,7 +17,6 @@ from rubricweb.models import Judgement, QueueItem, Review, ReviewQueue, Revision
 from rubricweb.selectors.comparison.agreement_board import agreement_board
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import adjudications
-from rubricweb.services.datasets import datasets
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
@@ -128,7 +127,7 @@ class TestFigures:
         dataset = factories.dataset(people.team, people.ed, items=agreeing.ITEMS[:3])
         said = ["a,how good,x,low", "a,how good,y,low", "b,how good,x,low", "b,how good,y,mid"]
         said += ["c,how good,x,high", "c,how good,y,high"]
-        queue = reviews.import_labels(
+        queue = factories.import_labels(
             dataset,
             version,
             by=people.ed,
@@ -152,7 +151,7 @@ class TestFigures:
         criteria = [{"name": "wrong", "weight": -5, "requirement": "Says something wrong."}]
         version = factories.version(people.team, people.ed, criteria=criteria)
         dataset = factories.dataset(people.team, people.ed, items=agreeing.ITEMS[:1])
-        queue = reviews.import_labels(
+        queue = factories.import_labels(
             dataset,
             version,
             by=people.ed,
@@ -167,7 +166,7 @@ class TestFigures:
         dataset = factories.dataset(people.team, people.ed, items=agreeing.ITEMS[:2])
         lines = ["item_id,criterion,rater,verdict", "a,only,x,MET", "a,only,y,CANNOT_ASSESS"]
         lines += ["b,only,x,MET", "b,only,y,UNMET"]
-        queue = reviews.import_labels(
+        queue = factories.import_labels(
             dataset, version, by=people.ed, data="\n".join(lines).encode(), filename="gaps.csv"
         )
         rows = numbers(sign_in(people.rae), people, queue)
@@ -293,11 +292,11 @@ class TestFilesThatGrew:
         """A second week: yann has come round on b, and all three have labelled e."""
         dataset = labelled.dataset
         more = b'{"id": "e", "submission": "Text e."}'
-        datasets.add_items(dataset, by=people.ed, data=more, filename="more.jsonl")
+        factories.add_items(dataset, by=people.ed, data=more, filename="more.jsonl")
         said = agreeing.labels_csv().replace("b,only,yann,MET", "b,only,yann,UNMET")
         said += "".join(f"\ne,only,{name},MET," for name in agreeing.RATERS)
         given = {"data": said.encode(), "filename": "week 2.csv"}
-        return reviews.import_labels(dataset, labelled.rubric_version, by=people.ed, **given)
+        return factories.import_labels(dataset, labelled.rubric_version, by=people.ed, **given)
 
     def test_the_board_of_each_week_is_over_all_of_them(self, people, sign_in, labelled, grown) -> None:
         client = sign_in(people.rae)
@@ -336,7 +335,7 @@ class TestFilesThatGrew:
             agreement_board(labelled, people.ann)
         third = agreeing.labels_csv().replace("d,only,yann,MET", "d,only,yann,UNMET")
         given = {"data": third.encode(), "filename": "week 3.csv"}
-        reviews.import_labels(labelled.dataset, labelled.rubric_version, by=people.ed, **given)
+        factories.import_labels(labelled.dataset, labelled.rubric_version, by=people.ed, **given)
         with CaptureQueriesContext(connection) as of_three, pytest.raises(Withheld):
             agreement_board(labelled, people.ann)
         assert len(of_three) == len(of_two)

@@ -134,6 +134,17 @@ def test_a_nominal_criterion_has_no_scale_and_its_undefined_kappa_is_said_in_wor
     assert "Steps apart" not in tone
 
 
+def test_the_kappa_in_the_row_of_a_criterion_is_named_as_in_its_table(people: Cast, sign_in, graded) -> None:
+    content = page(sign_in(people.bob), url(people, "compare"))
+    found = re.search(r'aria-label="Agreement on options by criterion".*?</table>', content, re.DOTALL)
+    assert found is not None
+    _, depth, tone = found.group(0).split("<tr>")[1:]
+    assert re.search(r"0\.80 .*quadratic", text(depth))  # κ without weights is 0.64
+    assert 'data-label="Quadratic κ"' in depth
+    assert 'data-label="Cohen κ"' in tone
+    assert "quadratic" not in text(tone)
+
+
 def test_without_a_second_label_the_human_ceiling_is_undefined_not_zero(
     people: Cast, sign_in, graded
 ) -> None:

@@ -41,7 +41,7 @@ def label(people: Cast, data, rubric_version, labels: dict[str, str] = LABELS, n
     for key, verdicts in labels.items():
         for rater, verdict in zip("xyz", verdicts.split(), strict=False):
             lines.append(f"{key},only,{NAMES[rater]},{verdict},because {rater} thinks so")
-    return reviews.import_labels(
+    return factories.import_labels(
         data,
         rubric_version,
         by=people.ed,

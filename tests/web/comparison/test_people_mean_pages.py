@@ -8,6 +8,7 @@ from rubricweb.engine.number_format import interval_text
 from rubricweb.models import ReviewQueue
 from rubricweb.selectors.comparison.people_means import estimate_of
 from rubricweb.selectors.reviews.queue_sources import Source
+from rubricweb.services import adjudications
 from tests.factories import Cast
 from tests.worlds.sampled import graded, label, numbered, opened, three_worst
 
@@ -126,6 +127,26 @@ def test_no_further_labels_are_asked_for_where_all_of_a_few_items_have_one(peopl
     page = text(sign_in(people.bob).get(compare(people, run)))
     assert "People were asked about every item." in page
     assert "random items first" not in page
+
+
+def test_where_people_were_overruled_bias_and_means_say_which_answers_they_are_of(
+    people: Cast, sign_in
+) -> None:
+    run = graded(people, numbered(6), lambda requirement, text: "MET")
+    queue = opened(people, run, Source("all"))
+    label(queue, people.ann, 6, lambda item, name: "UNMET" if name == "brief" else "MET")
+    bob = sign_in(people.bob)
+    # People 0.5 on each item, the judge 1.
+    page = text(bob.get(compare(people, run)))
+    assert "Bias judge less ground truth 0.50" in page
+    assert "before adjudication 0.50" not in page
+    item, brief = run.dataset.items.get(key="00"), run.rubric_version.criteria.get(name="brief")
+    adjudications.adjudicate(item, brief, by=people.rae, verdict="MET", cause="human_wrong", reason="It is.")
+    # The truth of one of six is 1 now: (5 · ½ + 0) / 6. What people said stays what it was.
+    page = text(bob.get(compare(people, run)))
+    assert "Bias judge less ground truth 0.42" in page
+    assert "People, labelled items only plain mean, tells of these alone; before adjudication 0.50" in page
+    assert "People, of these items open is who was asked; before adjudication 0.50" in page
 
 
 def test_items_nobody_drew_are_not_called_drawn_where_one_has_no_answer(people: Cast, sign_in) -> None:

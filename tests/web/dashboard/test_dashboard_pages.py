@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Run, User
-from rubricweb.services.reviews import reviews
 from rubricweb.services.runs import control
 from tests import factories
 from tests.factories import Cast
@@ -30,7 +29,7 @@ def grade_and_label(people: Cast) -> Run:
     dataset = factories.dataset(people.team, people.ed)
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, name="First run")
     grade(run, InProcessJudge(lambda requirement, response: "MET"))
-    reviews.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv")
     return run
 
 
@@ -233,6 +232,37 @@ def test_agreement_with_people_stands_beside_the_score(people: Cast, sign_in, gr
     assert (agreement.run, agreement.overall.kappa.value, agreement.overall.kappa.n) == (graded, 0.0, 2)
 
 
+@pytest.mark.parametrize("narrowed", [False, True])
+def test_what_is_missing_for_agreement_is_asked_of_whoever_can_do_it(
+    people: Cast, sign_in, narrowed: bool
+) -> None:
+    """Nobody has labelled anything, or with a filter: only another dataset."""
+    version = factories.version(people.team, people.ed)
+    dataset = factories.dataset(people.team, people.ed)
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+    grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    other = factories.dataset(people.team, people.ed, name="Other answers")
+    if narrowed:
+        factories.import_labels(other, version, by=people.ed, data=LABELS.encode(), filename="labels.csv")
+    url = reverse("dashboard", args=[people.team.slug])
+
+    def said(user: User) -> str:
+        page = sign_in(user).get(url, {"dataset": dataset.pk} if narrowed else {}).content.decode()
+        return " ".join(page.partition("Human–judge κ")[2].partition("Waiting for your")[0].split())
+
+    asks_editors = "Have 3 items labelled" if narrowed else "Open a review queue over"
+    assert asks_editors in said(people.ed)
+    assert "An editor can open a review queue." in said(people.ann)
+    asked = {"rubric_version": version, "raters": [people.ann]}
+    if narrowed:
+        factories.queue(people.team, people.ed, dataset=other, name="Elsewhere", **asked)
+        assert "An editor can open a review queue." in said(people.ann)
+    factories.queue(people.team, people.ed, dataset=dataset, **asked)
+    assert "Submit the reviews that wait for you." in said(people.ann)
+    assert asks_editors not in said(people.ann)
+    assert "An editor can open a review queue." in said(people.bob)
+
+
 def test_choices_and_numbers_are_no_shares_and_have_no_pooled_kappa(people: Cast, sign_in) -> None:
     options = [{"label": "Poor", "value": 0.0}, {"label": "Good", "value": 1.0}]
     criteria = [
@@ -244,7 +274,7 @@ def test_choices_and_numbers_are_no_shares_and_have_no_pooled_kappa(people: Cast
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
     grade(run, LabelJudge(lambda name, requirement, response: "Good"))
     labels = "item_id,criterion,rater,verdict,reason\ngood,tone,x,Good,\nbad,tone,x,Poor,\n"
-    reviews.import_labels(dataset, version, by=people.ed, data=labels.encode(), filename="labels.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=labels.encode(), filename="labels.csv")
     page = " ".join(board(people, sign_in).content.decode().split())
     assert f'each choice has its own κ. <a href="/t/capitals/compare/?run={run.pk}">Look at them' in page
     rates = page.partition('id="rates-title"')[2].partition("</table>")[0]

@@ -14,9 +14,7 @@ from django.utils import timezone
 
 from rubricweb.judges.base import JudgeConfig, JudgeError
 from rubricweb.models import Dataset, ExampleSnapshot, FewShotSnapshot, RubricVersion, Run
-from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.halves.drawing import split_cases
-from rubricweb.services.reviews import reviews
 from rubricweb.services.runs import lifecycle as services
 from rubricweb.services.runs.panels import Panel, PanelMember
 from tests import factories
@@ -150,7 +148,7 @@ def test_agreement_is_that_of_a_run_the_headline_may_follow(
     whole = dataset(people, "whole", count=8)
     first = graded(whole, "all of it")
     labels = "item_id,criterion,rater,verdict,reason\n0,capital,x,MET,\n1,capital,x,UNMET,\n"
-    reviews.import_labels(whole, version, by=people.ed, data=labels.encode(), filename="labels.csv")
+    factories.import_labels(whole, version, by=people.ed, data=labels.encode(), filename="labels.csv")
     graded(whole, "dry run", item_ids=list(whole.items.values_list("pk", flat=True)[:2]))
     assert board(people, sign_in).context["board"].agreement.run == first
     # Of another series it is said that nobody labelled that one.
@@ -165,7 +163,7 @@ def test_a_run_whose_every_call_failed_is_followed_by_nobody(
     whole = dataset(people, "whole", count=4)
     judged = graded(whole, "judged")
     labels = "item_id,criterion,rater,verdict,reason\n0,capital,x,MET,\n1,capital,x,UNMET,\n"
-    reviews.import_labels(whole, version, by=people.ed, data=labels.encode(), filename="labels.csv")
+    factories.import_labels(whole, version, by=people.ed, data=labels.encode(), filename="labels.csv")
     broken = factories.run(people.team, people.ed, dataset=whole, rubric_version=version, name="broken")
     grade(broken, InProcessJudge(lambda requirement, response: JudgeError("bad_request", "No such model")))
     page = board(people, sign_in)
@@ -190,7 +188,7 @@ def test_a_run_is_no_try_because_items_came_later(people: Cast, sign_in, graded:
     grown = dataset(people, "grown", count=2)
     run = graded(grown, "before")
     late = [{"id": f"late {number}", "submission": "Late."} for number in range(6)]
-    datasets.add_items(grown, by=people.ed, data=json.dumps(late).encode(), filename="late.json")
+    factories.add_items(grown, by=people.ed, data=json.dumps(late).encode(), filename="late.json")
     assert board(people, sign_in).context["board"].newest.run_id == run.pk
 
 

@@ -8,14 +8,20 @@ import pytest
 from django.urls import reverse
 
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.models import Item
+from rubricweb.models import Item, Run, User
+from rubricweb.selectors.dashboard import dashboard
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.runs.over_time import shared_cases
+from rubricweb.selectors.runs.over_time.version_pairs import version_called
 from rubricweb.services.endpoints import endpoints
+from rubricweb.services.runs.launching import launch_runs
 from rubricweb.services.runs.panels import Panel, PanelMember
+from rubricweb.services.runs.starting import RunOptions
 from tests import factories
-from tests.factories import Cast
-from tests.worlds.systems import answer, versions
+from tests.factories import Cast, WakeUps
+from tests.judging import grade
+from tests.worlds.sampled import label, opened
+from tests.worlds.systems import Versions, answer, judge, versions
 
 
 def board(people: Cast, sign_in, **query: object) -> Any:
@@ -180,3 +186,66 @@ def test_a_panel_with_a_member_asked_otherwise_is_another_series(people: Cast, s
     assert [one.number for one in page.context["board"].series] == ["1", "1.2"]
     labels = [line["label"].partition(" · ")[2] for line in page.context["chart"]["series"]]
     assert labels == ["two: temperature 0", "two: temperature 0.5"]
+
+
+def launched(world: Versions) -> tuple[Run, Run]:
+    """Graded runs over v3 and v4, started together."""
+    team = world.people.team
+    asked = tuple(version_called(team, f"assistant@{name}") for name in ("v3", "v4"))
+    older, newer = launch_runs(
+        team,
+        by=world.people.ed,
+        dataset=world.dataset,
+        rubric_version=world.rubric_version,
+        enqueue=WakeUps(),
+        no_cap=True,
+        options=RunOptions(judge_id="offline", systems=asked),
+    )
+    return grade(older, judge()), grade(newer, judge())
+
+
+def test_people_stand_beside_the_run_whose_answers_they_labelled(people: Cast, sign_in) -> None:
+    world = versions(people)
+    older, newer = launched(world)
+    queue = opened(people, older, Source("sample", size=5), systems=[older.system_version])
+    label(queue, people.ann, 5, lambda item, name: "UNMET" if item.case.key == "c1" else "MET")
+    answered = board(people, sign_in)
+    found = answered.context["board"]
+    assert (found.agreement.run, found.rated) == (older, older)
+    # Of v3's five answers: fact MET on four by the judge and by people, kind alike.
+    rates = [(row.criterion.name, row.judge.value, row.people.value) for row in found.pass_rates]
+    assert rates == [("fact", 0.8, 0.8), ("kind", 0.8, 0.8)]
+    page = " ".join(answered.content.decode().split())
+    assert f"10 verdicts of {older} and 1 started with it, over questions" in page
+    assert "From 5 labelled of the 5 answers of assistant@v3 in questions, all of which people were" in page
+    # Nobody has labelled a run that was started alone: that is said of it.
+    alone = world.run_over("v4")
+    assert board(people, sign_in).context["board"].rated == alone
+    alone.delete()
+    of_newer = opened(people, newer, Source("all"), systems=[newer.system_version], name="Of v4")
+    label(of_newer, people.ann, 5, met)
+    assert board(people, sign_in).context["board"].agreement.run == newer
+
+
+def test_labels_hidden_from_a_blind_rater_do_not_choose_the_run_beside_people(people: Cast) -> None:
+    world = versions(people)
+    older, newer = launched(world)
+    of_older = opened(people, older, Source("all"), systems=[older.system_version], raters=[people.rae])
+    label(of_older, people.rae, 1, met)
+
+    def chosen(viewer: User) -> Run | None:
+        return dashboard(people.team, viewer).rated
+
+    raters = {"raters": [people.ann, people.rae], "raters_per_item": 2}
+    blind = opened(people, newer, Source("all"), systems=[newer.system_version], name="Blind", **raters)
+    assert (chosen(people.ann), chosen(people.bob)) == (older, older)
+    # Only who need not label them blind learns that the newer version's answers have labels.
+    label(blind, people.rae, 1, met)
+    assert (chosen(people.ann), chosen(people.bob)) == (older, newer)
+    # Her own label is no secret to her.
+    label(blind, people.ann, 1, met)
+    assert chosen(people.ann) == newer
+
+
+def met(item: Item, name: str) -> str:
+    return "MET"

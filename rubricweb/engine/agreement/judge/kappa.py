@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -65,19 +64,3 @@ def agreement_weights(levels: int, weighting: Weighting) -> Floats:
     if weighting == "quadratic":
         return 1 - apart * apart / (longest * longest)
     raise ValueError(f"weighting is {weighting!r}; allowed are identity, linear and quadratic")
-
-
-def label_table(one: Sequence[str | None], other: Sequence[str | None]) -> tuple[tuple[str, ...], Floats]:
-    """The labels seen (sorted) and the (labels × labels) counts of units that both raters labelled.
-
-    Raises ValueError when the sequences differ in length.
-    """
-    if len(one) != len(other):
-        raise ValueError(f"both raters must cover the same units; found {len(one)} and {len(other)}")
-    pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
-    labels = tuple(sorted({label for pair in pairs for label in pair}))
-    place = {label: index for index, label in enumerate(labels)}
-    table = np.zeros((len(labels), len(labels)))
-    for a, b in pairs:
-        table[place[a], place[b]] += 1
-    return labels, table

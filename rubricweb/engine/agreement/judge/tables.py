@@ -15,14 +15,6 @@ from rubricweb.engine.agreement.intervals import Floats, cluster_sums, divide
 LEAST_LEVELS_WITH_NEIGHBOURS = 3
 
 
-def equal_share(tables: Floats) -> Floats:
-    """Share of units with equal options, in [0, 1]; undefined without units.
-
-    [[2, 1], [0, 1]] gives 3 / 4.
-    """
-    return divide(np.trace(tables, axis1=-2, axis2=-1), tables.sum(axis=(-2, -1)))
-
-
 def recalls(tables: Floats) -> Floats:
     """(… × options): of the units the reference gave an option, the share the judge gave it too.
 
@@ -86,18 +78,6 @@ def mcc(tables: Floats) -> Floats:
     # The root of each factor apart: their product overflows float precision long before its root.
     spread = np.sqrt(n * n - (judged**2).sum(axis=-1)) * np.sqrt(n * n - (reference**2).sum(axis=-1))
     return divide(top, spread)
-
-
-def adjacent_share(tables: Floats) -> Floats:
-    """Share of units whose options are equal or neighbours on the ordered list, in [0, 1].
-
-    Undefined without units and with fewer than three options, where it could only be 1.
-    [[1, 1, 1], [0, 1, 0], [0, 0, 1]] gives 4 / 5.
-    """
-    if tables.shape[-1] < LEAST_LEVELS_WITH_NEIGHBOURS:
-        return np.full(tables.shape[:-2], np.nan)
-    near = (_steps(tables) <= 1).astype(np.float64)
-    return divide((tables * near).sum(axis=(-2, -1)), tables.sum(axis=(-2, -1)))
 
 
 def mean_steps_apart(tables: Floats) -> Floats:

@@ -139,13 +139,13 @@ def wilcoxon(one: Scores, other: Scores) -> Wilcoxon:
     """Wilcoxon's signed-rank test of the differences other − one, two-sided.
 
     None on either side leaves a unit out. Wilcoxon (1945): zero differences are set aside (and counted), the
-    others ranked by size, ties sharing their mean rank. Without ties or zeros and with at most 50 differences
-    the distribution is exact; otherwise normal with the variance corrected for ties and no continuity
-    correction. Differences within 1e-12 of the largest score are equal: scores are sums of weights, and 0.3
-    is not more than 0.1 + 0.2. Raises ValueError on unequal lengths.
+    others ranked by size, ties sharing their mean rank. Up to 50 differences that are not zero p is exact:
+    it counts the sign patterns of these very ranks, tied or not. With more it is normal, with the variance
+    corrected for ties and no continuity correction. Differences within 1e-12 of the largest score are equal:
+    scores are sums of weights, and 0.3 is not more than 0.1 + 0.2. Raises ValueError on unequal lengths.
 
     Worked: differences 1, 2, 3, −4, 5 → above 11, below 4; 7 of the 32 sign patterns give 4 or less,
-    p = 2·7 / 32 = 0.4375.
+    p = 2·7 / 32 = 0.4375. Five differences of 2 → below 0; 1 of the 32 gives 0, p = 2·1 / 32 = 0.0625.
     """
     first, second, _ = paired_scores(one, other, None)
     differences = _without_rounding(second - first, first, second)
@@ -157,9 +157,11 @@ def wilcoxon(one: Scores, other: Scores) -> Wilcoxon:
     ranks = (np.cumsum(tied) - (tied - 1) / 2)[place]
     above, below = float(ranks[moved > 0].sum()), float(ranks[moved < 0].sum())
     statistic = min(above, below)
-    exact = bool((tied == 1).all()) and zeros == 0 and n <= EXACT_UP_TO_DIFFERENCES
+    exact = n <= EXACT_UP_TO_DIFFERENCES
     if exact:
-        p = min(1.0, 2 * _sign_patterns_up_to(round(statistic), n) / 2**n)
+        # A mean rank ends in ½ at most: doubled, all of them are whole numbers.
+        doubled = [round(2 * rank) for rank in ranks.tolist()]
+        p = min(1.0, 2 * _sign_patterns_up_to(round(2 * statistic), doubled) / 2**n)
     else:
         correction = float((tied**3 - tied).sum()) / 2
         spread = math.sqrt((n * (n + 1) * (2 * n + 1) - correction) / 24)
@@ -231,10 +233,10 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     return tuple(adjusted)
 
 
-def _sign_patterns_up_to(rank_sum: int, n: int) -> int:
-    """How many of the 2ⁿ sets of the ranks 1 … n add up to at most `rank_sum`."""
+def _sign_patterns_up_to(rank_sum: int, ranks: Sequence[int]) -> int:
+    """How many of the 2ⁿ sets of these n ranks add up to at most `rank_sum`."""
     ways = [1] + [0] * rank_sum
-    for rank in range(1, n + 1):
+    for rank in ranks:
         for total in range(rank_sum, rank - 1, -1):
             ways[total] += ways[total - rank]
     return sum(ways)

@@ -129,6 +129,13 @@ def test_one_label_throughout_leaves_kappa_and_mcc_undefined():
     assert found.options[0].recall.value is found.options[0].f1.value is None
 
 
+def test_what_a_figure_of_few_or_no_units_lacks_is_said_in_words():
+    few = compare(["low", "low", "high"], ["low", "high", "high"], levels=("low", "high"))
+    assert (few.kappa.small, few.kappa.reason) == (True, "only 1 unit of an option: too few to tell much")
+    none = compare([None], ["low"]).kappa
+    assert none.reason == "there is no unit on which both sides gave an option"
+
+
 def test_options_of_verdicts_are_the_figures_of_verdicts():
     ratings = Ratings.from_columns([["MET", "MET", "UNMET", "UNMET"], ["MET", "UNMET", "UNMET", "UNMET"]])
     by_hand = {"precision": 1.0, "recall": 0.5, "f1": 2 / 3, "balanced_accuracy": 0.75, "cohen_kappa": 0.5}

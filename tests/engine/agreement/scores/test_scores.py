@@ -201,8 +201,22 @@ def test_wilcoxon_without_ties_is_what_scipy_says(seed, n):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_wilcoxon_with_ties_and_zeros_is_what_scipy_says(seed):
-    one, other = np.random.default_rng(seed).integers(0, 5, size=(2, 30)).astype(float)
+def test_wilcoxon_of_few_tied_differences_is_what_scipy_says_of_all_permutations(seed):
+    generator = np.random.default_rng(seed)
+    one, other = generator.integers(0, 5, size=(2, int(generator.integers(4, 13)))) / 10
+    found = wilcoxon(one.tolist(), other.tolist())
+    moved = np.round(other - one, 1)
+    expected = scipy_stats.wilcoxon(
+        moved[moved != 0], method=scipy_stats.PermutationMethod(n_resamples=np.inf)
+    )
+    assert found.exact
+    assert found.zeros == (one == other).sum()
+    assert (found.statistic, found.p) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_wilcoxon_of_many_tied_differences_is_what_scipy_approximates(seed):
+    one, other = np.random.default_rng(seed).integers(0, 5, size=(2, 90)).astype(float)
     found = wilcoxon(one.tolist(), other.tolist())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -220,10 +234,26 @@ def test_wilcoxon_worked_by_hand():
     assert wilcoxon([], []).statistic is None
 
 
+def test_wilcoxon_with_ties_worked_by_hand():
+    # All alike and above 0: of the 2ⁿ sign patterns only the empty one has a rank sum of 0.
+    assert wilcoxon([0] * 5, [0.2] * 5).p == 2 * 1 / 32
+    assert wilcoxon([0] * 4, [0.1] * 4).p == 2 * 1 / 16
+    assert wilcoxon([0] * 5, [0.1, 0.1, 0.1, 0.2, 0.2]).p == 2 * 1 / 32
+    # 0 is set aside. 1 and 1 share rank 1½, 2 has 3: below 1½; {}, 1½ and 1½ of the 8 patterns.
+    found = wilcoxon([0] * 4, [0, -1, 1, 2])
+    assert (found.n, found.zeros, found.below, found.p, found.exact) == (3, 1, 1.5, 2 * 3 / 8, True)
+    # Doubled ranks 3 3 7 7 10 13 13 16, those below 0 sum to 16. Up to 16 come {}; 8 ranks alone;
+    # 3+3, four of 3+7, 7+7, two of 3+10, four of 3+13; two of 3+3+7 and 3+3+10: 24 of 256.
+    found = wilcoxon([0] * 8, [-0.4, -0.1, 0.6, 0.4, 0.3, 0.2, 0.2, 0.1])
+    assert (found.below, found.p) == (8, 2 * 24 / 256)
+    # 1 against 1: both patterns count, and twice that is more than certain.
+    assert wilcoxon([0, 0], [1, -1]).p == 1
+
+
 def test_differences_that_differ_by_rounding_are_ties():
     found = wilcoxon([0.1, 0.2, 0.0], [0.1 + 0.2, 0.4, 0.2])
     assert found.above == 6
-    assert not found.exact  # three differences of 0.2: tied
+    assert found.p == 2 * 1 / 8  # three differences of 0.2, all above 0
     assert wilcoxon([0.3], [0.1 + 0.2]).zeros == 1
 
 
