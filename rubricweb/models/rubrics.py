@@ -256,3 +256,8 @@ class LabelDecision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} for {self.criterion_id or 'the guidelines'} of {self.version_id}"
+
+    @property
+    def opens_queue(self) -> bool:
+        """Whether people are asked anew, for every label or for a few."""
+        return self.kind in (LabelDecisionKind.LABEL_AGAIN, LabelDecisionKind.PROBE)

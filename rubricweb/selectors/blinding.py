@@ -230,22 +230,24 @@ class HiddenRuns:
 
 
 def hidden_runs(viewer: User, team: Team) -> HiddenRuns:
-    """The runs whose figures over all items are withheld from this person; see `hidden_datasets`.
-
-    Two queries more than that only where something is hidden.
+    """The runs whose figures over all items are withheld from this person; at most five queries more than
+    `hidden_datasets`, where something is hidden.
     """
     datasets = hidden_datasets(viewer, team)
-    versions: frozenset[tuple[int, int]] = frozenset()
-    if datasets and Run.objects.filter(dataset__in=datasets, system_version__isnull=False).exists():
-        hidden = Item.objects.filter(pk__in=hidden_items(viewer, team), dataset__in=datasets).order_by()
-        # All versions a queue asks about, as long as anything waits in it: of which one that is would be told
-        # by whose figures are withheld.
-        unfinished = _left(viewer).filter(queue__in=_blind_queues(viewer, team)).values("queue")
-        asked = QueueItem.objects.filter(queue__in=unfinished).order_by()
-        versions = frozenset(hidden.values_list("dataset_id", "system_version_id").distinct()).union(
-            asked.values_list("item__dataset_id", "item__system_version_id").distinct()
-        )
-    return HiddenRuns(datasets, versions)
+    ran = Run.objects.filter(dataset__in=datasets, system_version__isnull=False).order_by()
+    graded = set(ran.values_list("dataset_id", "system_version_id").distinct()) if datasets else set()
+    if not graded:
+        return HiddenRuns(datasets, frozenset())
+    # All versions a queue asks about, as long as anything waits in it: of which one that is would be told by
+    # whose figures are withheld. The queues are read at once, so that only their own items are.
+    left = _left(viewer).filter(queue__in=_blind_queues(viewer, team)).values_list("queue", flat=True)
+    asked = QueueItem.objects.filter(queue__in=list(left.distinct())).order_by()
+    versions = frozenset(asked.values_list("item__dataset_id", "item__system_version_id").distinct())
+    # Elsewhere the same words are hidden, and what was corrected.
+    others = {version for _, version in graded - versions}
+    elsewhere = Item.objects.filter(dataset__in=datasets, system_version__in=others).order_by()
+    hidden = elsewhere.filter(pk__in=hidden_items(viewer, team)).distinct()
+    return HiddenRuns(datasets, versions.union(hidden.values_list("dataset_id", "system_version_id")))
 
 
 class _Asking(NamedTuple):
@@ -305,6 +307,8 @@ def with_other_answers(item_ids: set[int], dataset_id: int) -> set[int]:
 
 def is_withheld(run: Run, viewer: User) -> bool:
     """Whether this person must not see the figures over all items of the run."""
+    if run.system_version_id is None:
+        return run.dataset_id in hidden_datasets(viewer, run.team)
     return run in hidden_runs(viewer, run.team)
 
 
@@ -371,11 +375,9 @@ def what_hides(viewer: User, team: Team, dataset_id: int) -> str:
         (to_do if can_submit else taken).append(f"“{name}”")
     said = [f"Submit your reviews in {' and '.join(to_do)}."] if to_do else []
     if taken:
-        is_closed = "it is" if len(taken) == 1 else "they are"
-        said.append(
-            f"Nothing is left for you to submit in {' and '.join(taken)}: what is hidden there appears when "
-            f"{is_closed} closed."
-        )
+        is_closed = "it is closed." if len(taken) == 1 else "they are closed."
+        named = f"Nothing is left for you to submit in {' and '.join(taken)}"
+        said.append(f"{named}: what is hidden there appears when {is_closed}")
     return " ".join(said)
 
 

@@ -28,14 +28,16 @@ from rubricweb.selectors.rubrics.label_changes import (
     GUIDELINES,
     LabelChange,
     LabelChanges,
+    Pair,
     changes_in_version,
     withhold_evidence,
 )
-from rubricweb.selectors.rubrics.label_queues import LabelQueue, Pair, Probe, ProbeAnswers, label_queues
+from rubricweb.selectors.rubrics.label_queues import LabelQueue, label_queues
+from rubricweb.selectors.rubrics.probe import Probe, ProbeAnswers
 from rubricweb.selectors.shared.cases import repeated_cases
 
 
-def label_changes(version: RubricVersion, *, viewer: User | None) -> LabelChanges:
+def changes_with_probes(version: RubricVersion, *, viewer: User | None) -> LabelChanges:
     """`changes_in_version`, with what a probe has found so far where the decision waits for it."""
     found = changes_in_version(version, viewer=viewer)
     return replace(found, changes=tuple(_with_probe(one, viewer) for one in found.changes))
@@ -109,8 +111,7 @@ class DecisionRow:
     @property
     def lacks_queue(self) -> bool:
         """Whether it waits for the queue that it needs."""
-        asks = self.decision.kind in (LabelDecisionKind.LABEL_AGAIN, LabelDecisionKind.PROBE)
-        return asks and self.decision.superseded_at is None and not self.queues
+        return self.decision.opens_queue and self.decision.superseded_at is None and not self.queues
 
     @property
     def uid(self) -> str:
@@ -122,9 +123,11 @@ def label_decisions(rubric: Rubric, *, viewer: User) -> list[DecisionRow]:
     found = LabelDecision.objects.filter(version__rubric=rubric)
     rows = list(found.select_related("version__rubric__team", "criterion", "decided_by")[:DECISIONS_SHOWN])
     withhold_evidence(rows, rubric, viewer=viewer)
+    # Only those that open queues have something to show besides; each version takes several queries.
+    opening = [row for row in rows if row.opens_queue and row.superseded_at is None]
     current: dict[int, LabelChange] = {}
-    for version in {row.version_id: row.version for row in rows if row.superseded_at is None}.values():
-        changes = label_changes(version, viewer=viewer).changes
+    for version in {row.version_id: row.version for row in opening}.values():
+        changes = changes_with_probes(version, viewer=viewer).changes
         current |= {one.decision.pk: one for one in changes if one.decision is not None}
     opened = label_queues(Q(label_decision__in=rows))
     decided = []
@@ -173,7 +176,8 @@ def labels_in(queues: Sequence[ReviewQueue], pairs: Sequence[Pair]) -> list[Pers
 def _labels(version: RubricVersion, asked: set[int]) -> list[PersonLabel]:
     """The labels that count for these criteria of a version, in every queue."""
     uids = Criterion.objects.filter(pk__in=asked).values("uid")
-    given = Judgement.objects.in_reviews(queue__team__deleted_at=None).filter(
+    team = Rubric.objects.filter(versions=version).values("team")
+    given = Judgement.objects.in_reviews(queue__team__in=team).filter(
         criterion__version__rubric=version.rubric_id, criterion__uid__in=uids
     )
     in_queues = given.order_by().values("review__queue")

@@ -28,11 +28,15 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items
-from rubricweb.selectors.rubrics.label_queues import LabelQueue, Pair, Probe, label_queues
+from rubricweb.selectors.rubrics.label_queues import LabelQueue, label_queues
+from rubricweb.selectors.rubrics.probe import Probe
 from rubricweb.selectors.shared.option_maps import flows
 
 GUIDELINES = "guidelines"
 """In the place of an id: all criteria that were not reworded themselves, where the guidelines were."""
+
+Pair = tuple[Criterion, Criterion]
+"""A criterion in the words before, and in those of the version that reworded it."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +143,7 @@ def changes_in_draft(rubric: Rubric, content: engine.Rubric, *, viewer: User) ->
         )
         for one in content.criteria
     ]
-    hidden = hidden_items(viewer, rubric.team)
-    return _changes(asked, content.guidelines, rubric, {}, hidden)
+    return _changes(asked, content.guidelines, rubric, {}, viewer)
 
 
 def changes_in_version(version: RubricVersion, *, viewer: User | None) -> LabelChanges:
@@ -167,13 +170,12 @@ def changes_in_version(version: RubricVersion, *, viewer: User | None) -> LabelC
     current = list(rows.select_related("decided_by", "version__rubric__team"))
     if viewer is not None:
         withhold_evidence(current, version.rubric, viewer=viewer)
-    hidden = Item.objects.none() if viewer is None else hidden_items(viewer, version.rubric.team)
     decided = {one.criterion_id: one for one in current}
-    found = _changes(asked, version.guidelines, version.rubric, decided, hidden, before=version.number)
-    return _with_queues(found, version, viewer)
+    found = _changes(asked, version.guidelines, version.rubric, decided, viewer, before=version.number)
+    return _with_queues(found, version)
 
 
-def _with_queues(found: LabelChanges, version: RubricVersion, viewer: User | None) -> LabelChanges:
+def _with_queues(found: LabelChanges, version: RubricVersion) -> LabelChanges:
     """The same with the queues that were opened to label again what the changes are about."""
     opened = label_queues(Q(label_decision__version=version))
     if not opened:
@@ -218,7 +220,7 @@ def _changes(
     guidelines: str,
     rubric: Rubric,
     decided: Mapping[int | None, LabelDecision],
-    hidden: QuerySet[Item, Any],
+    viewer: User | None,
     before: int | None = None,
 ) -> LabelChanges:
     """What is asked in other words than in the versions `before` that number, all of them for None."""
@@ -239,7 +241,10 @@ def _changes(
             under += [(chain[-1], one.row)] if one.row is not None else []
         else:
             reworded.append((one, chain[-1]))
-    counts = _counts(given, hidden)
+    # What hides anything is asked first, as it is in few rows: mostly nothing is hidden.
+    hides = viewer is not None and bool(hidden_datasets(viewer, rubric.team))
+    hidden = hidden_items(viewer, rubric.team) if viewer is not None and hides else Item.objects.none()
+    counts = _counts(given, rubric.team_id, hidden)
     changes = [
         _change(one, row, counts[row.pk], decided.get(one.row.pk) if one.row is not None else None)
         for one, row in reworded
@@ -261,7 +266,7 @@ def _changes(
         )
     previous = [row for _, row in reworded] + under_guidelines
     regrading = _regrading(asked, previous, everything=bool(under_guidelines))
-    return LabelChanges(tuple(changes), regrading, leaves_out=bool(changes) and hidden.exists())
+    return LabelChanges(tuple(changes), regrading, leaves_out=bool(changes) and hides)
 
 
 PEOPLE = ("binary", "choice")
@@ -311,7 +316,9 @@ class _Counts:
         return self.chosen.total()
 
 
-def _counts(given: Mapping[int, _GivenTo], hidden: QuerySet[Item, Any]) -> defaultdict[int, _Counts]:
+def _counts(
+    given: Mapping[int, _GivenTo], team_id: int, hidden: QuerySet[Item, Any]
+) -> defaultdict[int, _Counts]:
     """Id of the last earlier criterion → what stands on it, `hidden` items left out. Two queries."""
     found: defaultdict[int, _Counts] = defaultdict(_Counts)
     counts_for = {pk: (last, options) for last, rows in given.items() for pk, (_, options) in rows.items()}
@@ -326,10 +333,10 @@ def _counts(given: Mapping[int, _GivenTo], hidden: QuerySet[Item, Any]) -> defau
             if last is not None and label is not None:
                 yield found[last], label, n
 
-    said = Judgement.objects.in_reviews(queue__team__deleted_at=None).filter(verdict__isnull=False)
+    said = Judgement.objects.in_reviews(queue__team=team_id).filter(verdict__isnull=False)
     for counts, label, n in carried(said):
         counts.chosen[label] += n
-    for counts, _, n in carried(Adjudication.objects.all()):
+    for counts, _, n in carried(Adjudication.objects.filter(item__dataset__team=team_id)):
         counts.decisions += n
     return found
 

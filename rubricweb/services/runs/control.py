@@ -23,6 +23,7 @@ from rubricweb.models import (
     Vote,
 )
 from rubricweb.selectors.datasets.new_items import new_items
+from rubricweb.selectors.deletions import kind_of
 from rubricweb.selectors.runs.errors import retried_kinds
 from rubricweb.selectors.spending.spending import refused_by
 from rubricweb.services import dataset_versions
@@ -36,16 +37,14 @@ from rubricweb.services.runs.work_queue import (
     notify_on_commit,
     put_back_lacking,
 )
-from rubricweb.services.shared.archiving import hold_team, kind_of
+from rubricweb.services.shared.archiving import KINDS, hold_team
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.run_summaries import figures_of, summarise, summarise_at_once
 
 STOP_REASON_MAX = 500
 
 
-def pause_run(
-    run: Run, *, by: User | None, now: datetime, why: str = "", finish_in_flight: bool = True
-) -> bool:
+def pause_run(run: Run, *, by: User | None, why: str = "", finish_in_flight: bool = True) -> bool:
     """Stops asking until `resume_run`; True when that changed anything.
 
     Calls in flight finish and are stored, or are broken off: they may have been paid for all the same. `why`
@@ -58,7 +57,7 @@ def pause_run(
     return _summed_up(run, changed)
 
 
-def pause_for_money(run: Run, *, now: datetime, why: str) -> bool:
+def pause_for_money(run: Run, *, why: str) -> bool:
     """Pauses it because a cap refused the next call; whether it did.
 
     `run` holds the caps that refused, its own and its team's month's. One that somebody has changed since, or
@@ -242,7 +241,8 @@ def _locked(run: Run) -> Run:
 
     Raises Conflict for one whose grades came in a file: there is nobody to ask.
     """
-    locked = Run.objects.select_for_update().get(pk=run.pk)
+    # Not its key: every worker's commit holds on to that, and each would wait for the other.
+    locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
     if locked.imported:
         raise Conflict(
             f"{run} was imported: its grades came in a file, and nobody can be asked for more. "
@@ -265,7 +265,7 @@ def _require_listed(locked: Run) -> None:
     system = locked.system_version.system if locked.system_version else None
     for row in (locked, locked.dataset, rubric, system):
         if row is not None and row.archived_at is not None:
-            raise Conflict(f"The {kind_of(row)} {row} is archived: restore it first.")
+            raise Conflict(f"The {kind_of(row, KINDS)} {row} is archived: restore it first.")
 
 
 def _pause(locked: Run, by: User | None, why: str, finish_in_flight: bool) -> bool:

@@ -22,7 +22,7 @@ from rubricweb.selectors.runs.diff.changes import CriterionChange, criterion_cha
 from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
 from rubricweb.selectors.runs.diff.items import (
     ItemChanges,
-    counted,
+    change_counts,
     hidden_from,
     item_changes,
     score_scale,
@@ -200,10 +200,7 @@ def baselines(run: Run, chosen: Run | None = None) -> QuerySet[Run]:
 
 
 def baseline_for(run: Run) -> Run | None:
-    """The one to begin with: the newest ended run started before this one, else the newest other one.
-
-    Among the last twenty a try stands behind every other.
-    """
+    """The newest ended run before this one, of the last twenty rather one that is no try; else any other."""
     others = baselines(run)
     ended = list(others.exclude(state=RunState.RUNNING).filter(pk__lt=run.pk)[:20])
     sizes = run_sizes(ended)
@@ -269,7 +266,7 @@ def run_diff(
             _side(run, sizes[run.pk], paired.systems[0], paired.run.grades),
             _side(baseline, sizes[baseline.pk], paired.systems[1], paired.baseline.grades),
         ),
-        counts=counted(changes),
+        counts=change_counts(changes),
         criteria=criteria,
         only_run=tuple(OnlyIn(one, parts.get(one.pk)) for one in partners.only_run),
         only_baseline=tuple(OnlyIn(one, parts.get(one.pk)) for one in partners.only_baseline),

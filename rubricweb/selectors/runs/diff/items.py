@@ -214,14 +214,14 @@ def item_page(
     return ItemPage(
         paired_by=changes.by,
         rows=rows,
-        counts=counted(changes),
+        counts=change_counts(changes),
         total=len(wanted),
         change=change,
         next_cursor=str(rows[-1].item.pk) if start + size < len(wanted) else None,
     )
 
 
-def counted(changes: ItemChanges) -> dict[str, int]:
+def change_counts(changes: ItemChanges) -> dict[str, int]:
     """How many items there are of each of ITEM_CHANGES."""
     found = np.bincount(changes.kinds, minlength=len(ITEM_CHANGES))
     return dict(zip(ITEM_CHANGES, found.tolist(), strict=True))

@@ -73,7 +73,7 @@ def advance(run_id: int, *, now: Callable[[], datetime], enqueue: Enqueue) -> bo
 @transaction.atomic
 def _deal_out(run: Run) -> None:
     """One batch for every so many items; the items are the batch's from now on."""
-    locked = Run.objects.select_for_update().get(pk=run.pk)
+    locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
     if locked.batches.exists():
         return
     rows = list(RunItem.objects.filter(run=run, graded_at=None).order_by("pk").values_list("pk", flat=True))
