@@ -45,7 +45,9 @@ def labelled_queue() -> "ReviewQueue":
     }
     version = rubrics.publish(rubrics.create_rubric(team, by=owner, title="Ten", draft=draft), by=owner)
     lines = "\n".join(json.dumps({"id": f"i{one}", "submission": f"Text {one}."}) for one in range(ITEMS))
-    dataset = datasets.import_dataset(team, by=owner, data=lines.encode(), filename="items.jsonl", name="big")
+    dataset = datasets.import_dataset_file(
+        team, by=owner, data=lines.encode(), filename="items.jsonl", name="big"
+    ).dataset
     queue = ReviewQueue.objects.create(
         team=team, name="big", dataset=dataset, rubric_version=version, state="closed", imported=True
     )

@@ -42,7 +42,6 @@ def main() -> int:
 def labelled(options: argparse.Namespace) -> "tuple[Run, ReviewQueue]":
     """The run with the third version, and the queue of the first in which everybody labelled everything."""
     from rubricweb.services.datasets import datasets
-    from rubricweb.services.reviews import reviews
     from rubricweb.services.rubrics import rubrics
     from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
     from rubricweb.services.teams import teams
@@ -77,7 +76,9 @@ def labelled(options: argparse.Namespace) -> "tuple[Run, ReviewQueue]":
     lines = "\n".join(
         json.dumps({"id": f"i{one}", "submission": f"Text {one}."}) for one in range(options.items)
     )
-    dataset = datasets.import_dataset(team, by=owner, data=lines.encode(), filename="items.jsonl", name="big")
+    dataset = datasets.import_dataset_file(
+        team, by=owner, data=lines.encode(), filename="items.jsonl", name="big"
+    ).dataset
     said = [
         f"i{item},{name},rater {rater},{EARLIER[item % 3] if name == 'tone' else ('MET', 'UNMET')[item % 2]}"
         for item in range(options.items)
@@ -85,7 +86,7 @@ def labelled(options: argparse.Namespace) -> "tuple[Run, ReviewQueue]":
         for rater in range(options.raters)
     ]
     data = "\n".join(["item_id,criterion,rater,verdict", *said]).encode()
-    queue = reviews.import_labels(dataset, versions[0], by=owner, data=data, filename="labels.csv")
+    queue = factories.import_labels(dataset, versions[0], by=owner, data=data, filename="labels.csv")
     return factories.run(team, owner, dataset=dataset, rubric_version=versions[-1]), queue
 
 

@@ -278,7 +278,7 @@ def seed(items: int) -> None:
     label(queue, Rater.objects.get(user=olga, team=team), min(items // 2, LABELLED))
     review = queues.next_review(queue, olga, now=timezone.now())
     assert review is not None
-    lifecycle.pause_run(paused, by=olga, now=timezone.now())
+    lifecycle.pause_run(paused, by=olga)
     item = data.items.order_by("position")[items // 2]
     root = f"/t/{team.slug}/"
     lists = {

@@ -51,6 +51,11 @@ class Invalid(Refusal):
         fault = Fault(place, found, allowed)
         return cls(str(fault), [fault])
 
+    @classmethod
+    def about(cls, place: str, message: str, *, found: str = "this value") -> Invalid:
+        """The same in a sentence of its own, for a form to show beside the field of that name."""
+        return cls(message, [Fault(place, found, message)])
+
 
 class Conflict(Refusal):
     title = "Out of date"

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.utils import timezone
 
+from rubricweb.engine.formats.datasets.cases import UNNAMED
+from rubricweb.engine.formats.label_files import LabelChoices
 from rubricweb.models import (
     Case,
     Combination,
@@ -22,8 +24,9 @@ from rubricweb.models import (
     Team,
     User,
 )
+from rubricweb.services import label_files
 from rubricweb.services.datasets import datasets, imports
-from rubricweb.services.datasets.systems import unnamed_version
+from rubricweb.services.datasets.systems import named_versions
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import rubrics
@@ -122,7 +125,25 @@ def dataset(
     team: Team, by: User, *, name: str = "capital answers", items: Sequence[Mapping[str, Any]] = ITEMS
 ) -> Dataset:
     data = "\n".join(json.dumps(item) for item in items).encode()
-    return datasets.import_dataset(team, by=by, data=data, filename="items.jsonl", name=name)
+    return import_dataset(team, by=by, data=data, filename="items.jsonl", name=name)
+
+
+def import_dataset(team: Team, **given: Any) -> Dataset:
+    """`import_dataset_file`: the dataset."""
+    return datasets.import_dataset_file(team, **given).dataset
+
+
+def add_items(dataset: Dataset, **given: Any) -> int:
+    """`add_items_of_file`: how many items."""
+    return datasets.add_items_of_file(dataset, **given).items
+
+
+def import_labels(dataset: Dataset, version: RubricVersion | None, **given: Any) -> ReviewQueue:
+    """`import_label_file` of people's labels: their queue."""
+    choices = LabelChoices(rater_kind="human")
+    queue = label_files.import_label_file(dataset, version, choices=choices, **given).queue
+    assert queue is not None  # somebody's labels are in the file, and not only machines'
+    return queue
 
 
 def combination(team: Team, by: User, *, name: str) -> Combination:
@@ -144,7 +165,7 @@ def imported(team: Team, by: User, data: bytes, filename: str = "items.jsonl", *
 
 def many_items(dataset: Dataset, count: int, text: str) -> None:
     """So many items, each a case of its own, without reading a file of them."""
-    version = unnamed_version(dataset.team)
+    version = named_versions(dataset.team, [UNNAMED])[UNNAMED]
     for begin in range(0, count, 5000):
         places = range(begin, min(begin + 5000, count))
         cases = Case.objects.bulk_create(

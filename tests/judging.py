@@ -5,6 +5,7 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
@@ -14,8 +15,9 @@ from rubricweb.engine.errors import UnreadableReply
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
 from rubricweb.judges.pool import Answered
 from rubricweb.judges.turns import QueueKey
-from rubricweb.models import Run
+from rubricweb.models import Run, User
 from rubricweb.services.grading import session as grading
+from rubricweb.services.runs import lifecycle
 
 Answer = str | JudgeError
 
@@ -172,6 +174,11 @@ def _as_reply(prompt: Prompt, said: Sequence[str | float | JudgeError]) -> Answe
 def session(run: Run, judge: InProcessJudge, **options: Any) -> list[int]:
     """One session of a worker, on this run alone; the ids of runs it leaves work of."""
     return grading.grade(run.pk, now=timezone.now, queue=judge.line, only_this_run=True, **options)
+
+
+def pause(run: Run, *, by: User | None, now: datetime) -> None:
+    """Pauses it, called as `lifecycle.cancel_run` is."""
+    lifecycle.pause_run(run, by=by)
 
 
 def grade(run: Run, judge: InProcessJudge) -> Run:

@@ -91,9 +91,9 @@ class Bench:
             for n in range(items)
         )
         data = "\n".join(lines).encode()
-        return datasets.import_dataset(
+        return datasets.import_dataset_file(
             self.team, by=self.owner, data=data, filename=f"bench-{items}-{word}.jsonl"
-        )
+        ).dataset
 
     def start(self, dataset: "Dataset", version: "RubricVersion | None" = None, model: str = MODEL) -> "Run":
         from rubricweb import tasks

@@ -6,8 +6,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field
 
-from rubricweb.errors import Invalid
-from rubricweb.selectors.shared.pages import NOT_OURS, Page, number_cursor, numbers_in
+from rubricweb.selectors.shared.pages import Page, not_ours, number_cursor, numbers_in
 
 Row = TypeVar("Row")
 
@@ -55,5 +54,5 @@ def cut(rows: Iterable[Row], asked: ListQuery, *, key: Callable[[Row], Sequence[
 
 def _comparable(place: Sequence[Any], after: Sequence[Any]) -> list[Any]:
     if len(place) != len(after):
-        raise Invalid(NOT_OURS)
+        raise not_ours()
     return list(place)

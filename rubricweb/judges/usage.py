@@ -45,7 +45,7 @@ _counting: ContextVar[Usage | None] = ContextVar("counting", default=None)
 
 
 @contextmanager
-def counted() -> Iterator[Usage]:
+def usage_counter() -> Iterator[Usage]:
     """Counts what is reported inside, by this task and the tasks it starts."""
     usage = Usage()
     token = _counting.set(usage)

@@ -37,7 +37,8 @@ examples:
   rubricweb queues new "Doubtful" --dataset answers --from-run 3 --everyone
   rubricweb runs watch 3                         follow run 3 until it has ended
 
-exit codes: 0 done, 1 refused or failed, 2 wrong arguments, 100 below --min-score, 130 stopped by Ctrl+C
+exit codes: 0 done, 1 refused or failed, 2 wrong arguments, 100 a gate does not hold (--min-score,
+--max-errors, --min-kappa, --fail-on), 130 stopped by Ctrl+C, 143 by SIGTERM
 """
 CLIENT_SIDE = ("runs.grade_files", "rubrics.lint")
 """Modules of commands that need neither tables nor the app: files and judges will do."""

@@ -1,11 +1,11 @@
 """What goes with a thing that is deleted, what stays, and what keeps it from being deleted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import NotFound
@@ -59,9 +59,9 @@ KINDS: dict[str, type[Deletable]] = {
 }
 
 
-def kind_of(row: Deletable) -> str:
-    """Its name in KINDS."""
-    return next(kind for kind, model in KINDS.items() if isinstance(row, model))
+def kind_of(row: Model, kinds: Mapping[str, type[Model]] = KINDS) -> str:
+    """Its name among these kinds."""
+    return next(kind for kind, model in kinds.items() if isinstance(row, model))
 
 
 @dataclass(frozen=True)

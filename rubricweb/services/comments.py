@@ -7,9 +7,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from rubricweb.engine.parsers.mentions import folded_name, mentions
-from rubricweb.errors import Conflict, Forbidden, NotFound
+from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound
 from rubricweb.models import Comment, Criterion, Item, Judgement, NoticeKind, User
-from rubricweb.services.labels import refused
 from rubricweb.services.notices import notify_comment
 from rubricweb.services.shared.journal import record
 
@@ -101,9 +100,9 @@ def _require_own(comment: Comment, by: User, what: str) -> None:
 def _storable(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\x00", "").strip()
     if not text:
-        raise refused("text", "Write something first.")
+        raise Invalid.about("text", "Write something first.")
     if len(text) > TEXT_MAX:
-        raise refused("text", f"A comment has at most {TEXT_MAX:,} characters, not {len(text):,}.")
+        raise Invalid.about("text", f"A comment has at most {TEXT_MAX:,} characters, not {len(text):,}.")
     return text
 
 

@@ -122,7 +122,9 @@ def _rubric(team: Team, by: User, filename: str) -> RubricVersion:
 
 
 def _dataset(team: Team, by: User, filename: str, *, name: str) -> Dataset:
-    return datasets.import_dataset(team, by=by, data=_read(filename), filename=filename, name=name)
+    return datasets.import_dataset_file(
+        team, by=by, data=_read(filename), filename=filename, name=name
+    ).dataset
 
 
 def _labelled_queue(

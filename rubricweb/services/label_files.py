@@ -80,20 +80,6 @@ class ImportedLabels:
     left_out: tuple[LeftOut, ...]
 
 
-def import_labels(
-    dataset: Dataset,
-    rubric_version: RubricVersion | None,
-    *,
-    rater_kind: str = StoredKind.HUMAN,
-    **given: Any,
-) -> ReviewQueue:
-    """`import_label_file` for whoever has a file of people's labels and wants their queue."""
-    choices = LabelChoices(rater_kind=_known_kind(rater_kind))
-    queue = import_label_file(dataset, rubric_version, choices=choices, **given).queue
-    assert queue is not None  # somebody's labels are in the file, and not only machines'
-    return queue
-
-
 def import_label_file(
     dataset: Dataset,
     rubric_version: RubricVersion | None,

@@ -22,7 +22,7 @@ from rubricweb.models import (
     RubricVersion,
     User,
 )
-from rubricweb.selectors.probes import earlier_labels, label_changes, later_labels
+from rubricweb.selectors.probes import changes_with_probes, earlier_labels, later_labels
 from rubricweb.selectors.reviews import queue_sources
 from rubricweb.selectors.reviews.queue_sources import SAMPLE, SEEDS, Source, new_seed
 from rubricweb.selectors.reviews.queues import reviewers
@@ -100,11 +100,10 @@ def decide(
 
     Where it cannot be opened, nothing is decided.
     """
-    decided = label_decisions.decide(version, uid, chosen, by=by, seen=seen)
-    if opening is None:
-        return decided
-    _open(version, require_change(changes_in_version(version, viewer=None), uid), opening, by=by)
-    return require_change(label_changes(version, viewer=by), uid)
+    label_decisions.decide(version, uid, chosen, by=by, seen=seen)
+    if opening is not None:
+        _open(version, require_change(changes_in_version(version, viewer=None), uid), opening, by=by)
+    return require_change(changes_with_probes(version, viewer=by), uid)
 
 
 @transaction.atomic
@@ -120,7 +119,7 @@ def open_queues(
             "a queue."
         )
     _open_all(version, change, wish, by=by)
-    return require_change(label_changes(version, viewer=by), uid)
+    return require_change(changes_with_probes(version, viewer=by), uid)
 
 
 def _open(version: RubricVersion, change: LabelChange, wish: QueueWish, *, by: User) -> None:

@@ -3,8 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
-from itertools import count as counting
 from typing import Any
 
 from django.db import transaction
@@ -39,7 +37,7 @@ from rubricweb.services.read_labels.named_raters import Named, named_in, named_r
 from rubricweb.services.read_labels.new_labels import NewLabels, ResolvedLabels, new_labels, taken
 from rubricweb.services.shared import bulk_rows
 from rubricweb.services.shared.journal import record
-from rubricweb.services.shared.names import saved_unless_taken
+from rubricweb.services.shared.names import numbered, saved_unless_taken
 
 NO_REASON = "No reason given."
 """Stands where a file says that a verdict was changed and not why."""
@@ -69,18 +67,13 @@ def require_rubric(dataset: Dataset, rubric_version: RubricVersion | None) -> No
     """Refuses a dataset in which some items would have no rubric at all."""
     items = Item.objects.current().filter(dataset=dataset)
     if not items.exists():
-        raise refused("dataset", f"{dataset} has no items.")
+        raise Invalid.about("dataset", f"{dataset} has no items.")
     if rubric_version is None:
         missing = items.filter(rubric_version=None).count()
         if missing:
             bring = "brings no rubric of its own" if missing == 1 else "bring no rubric of their own"
             why = f"{counted(missing, 'item')} of {dataset} {bring}; choose a rubric version."
-            raise refused("rubric_version", why)
-
-
-def refused(place: str, message: str, *, found: str = "this value") -> Invalid:
-    """A refusal about one argument, named as the fault's place so that a form can answer beside it."""
-    return Invalid(message, [Fault(place, found, message)])
+            raise Invalid.about("rubric_version", why)
 
 
 @dataclass(frozen=True)
@@ -263,7 +256,7 @@ def queue_of_run(run: Run, *, by: User | None) -> ReviewQueue:
     if len(others) == 1 and not Review.objects.filter(queue=others[0], rater=rater).exists():
         queue = others[0]
     else:
-        name = _free_queue_name(run)
+        name = free_queue_name(run.dataset, run.name)
         queue = _closed_queue(run.dataset, run.rubric_version, by=by, name=name)
     queue.raters.add(rater)
     judgements = Judgement.objects.filter(run=run)
@@ -277,10 +270,11 @@ def queue_of_run(run: Run, *, by: User | None) -> ReviewQueue:
     return queue
 
 
-def _free_queue_name(run: Run) -> str:
-    """What the run is called, or "name (2)" and so on."""
-    names = chain([run.name], (f"{run.name[:190]} ({number})" for number in counting(2)))
-    return next(name for name in names if not ReviewQueue.objects.filter(team=run.team, name=name).exists())
+def free_queue_name(dataset: Dataset, wanted: str) -> str:
+    """The name, or "name (2)" and so on: labels of a dataset may come with several files."""
+    there = ReviewQueue.objects.filter(team=dataset.team, name__startswith=wanted[:190])
+    taken = set(there.values_list("name", flat=True))
+    return next(name for name in numbered(wanted) if name not in taken)
 
 
 def _resolve(

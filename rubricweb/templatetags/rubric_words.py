@@ -9,7 +9,7 @@ from django import template
 
 from rubricweb.engine import Criterion, LengthPenalty, Option, PassRule
 from rubricweb.engine.checks import CHECKS, describe_check
-from rubricweb.selectors.rubrics.label_queues import Probe
+from rubricweb.selectors.rubrics.probe import Probe
 from rubricweb.templatetags.display import count, score
 
 register = template.Library()

@@ -16,7 +16,7 @@ from rubricweb.models import ACCEPTED, ReviewQueue, Role, RubricVersion, Run
 from rubricweb.selectors.blinding import hidden_items
 from rubricweb.services import adjudications, comments
 from rubricweb.services.datasets.splits import split_dataset
-from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.reviews import queues
 from rubricweb.services.shared.journal import record
 from rubricweb.services.teams import retention
 from tests import factories
@@ -333,7 +333,7 @@ def halves(people: Cast) -> Halves:
     labels = "item_id,criterion,rater,verdict,reason\n" + "".join(
         f"{item.key},capital,{rater},MET,{PEER_SAYS}\n" for item in dataset.items.all() for rater in "xy"
     )
-    reviews.import_labels(dataset, version, by=people.ed, data=labels.encode(), filename="labels.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=labels.encode(), filename="labels.csv")
     split = split_dataset(dataset, n_dev=1, by=people.ed)
     judge = InProcessJudge(
         lambda requirement, response: '{"explanation": "' + JUDGE_SAYS + '", "criterion_status": "MET"}'

@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from rubricweb import tasks
 from rubricweb.models import IdempotencyKey, Run, RunState
-from rubricweb.services.datasets import datasets
 from rubricweb.services.runs import lifecycle as services
 from rubricweb.services.shared import idempotency
+from tests import factories
 from tests.api.client import ApiClient
 from tests.api.conftest import by_the_book
 from tests.factories import Cast
@@ -134,7 +134,7 @@ def test_failures_are_asked_again_once(ed: ApiClient, world) -> None:
 def test_new_items_are_taken_in_once(ed: ApiClient, people: Cast, world) -> None:
     def add(name: str) -> None:
         data = f'{{"id": "{name}", "submission": "Paris."}}'.encode()
-        datasets.add_items(world.dataset, by=people.ed, data=data, filename="more.jsonl")
+        factories.add_items(world.dataset, by=people.ed, data=data, filename="more.jsonl")
 
     add("late")
     at = f"/runs/{world.run.pk}/extend"

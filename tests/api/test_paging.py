@@ -205,6 +205,7 @@ def test_a_cursor_that_is_made_up_is_refused(people: Cast, as_member, place: Any
     for path in ("/queues", "/adjudication", "/runs", "/journal"):
         problem = as_member(people.bob).refused(422, "GET", path, query={"cursor": cursor})
         assert "cursor" in problem["detail"], path
+        assert [fault["place"] for fault in problem["faults"]] == ["cursor"], path
 
 
 def test_the_cursor_of_long_keys_is_short_enough_for_the_web_server(people: Cast, as_member) -> None:

@@ -247,7 +247,8 @@ CURSORS = [
 @pytest.mark.parametrize("cursor", CURSORS)
 @pytest.mark.parametrize("path", ["/rubrics", "/runs", "/queues", "/datasets"])
 def test_a_cursor_nobody_gave_out_is_refused(ed: ApiClient, world: Any, path: str, cursor: str) -> None:
-    ed.refused(422, "GET", path, query={"cursor": cursor})
+    [fault] = ed.refused(422, "GET", path, query={"cursor": cursor})["faults"]
+    assert fault["place"] == "cursor"
 
 
 def test_a_cursor_of_items_nobody_gave_out_is_refused(people: Cast, ed: ApiClient) -> None:

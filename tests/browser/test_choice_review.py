@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
-from rubricweb.models import Adjudication, Judgement, Review, ReviewQueue, ReviewState
+from rubricweb.models import Adjudication, Judgement, Review, ReviewQueue, ReviewState, Run
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.browser.conftest import Open
@@ -189,9 +189,14 @@ def test_nothing_sticks_out_on_a_narrow_screen(
     assert box["x"] + box["width"] <= 360
 
 
-def test_on_a_phone_tables_of_people_and_judge_read_as_rows(
-    people: Cast, open_as: Open, page: Page, queue: ReviewQueue
-) -> None:
+# Tables that are cut off, but for large matrices.
+WIDER = """() => [...document.querySelectorAll(".table-wrap")]
+    .filter((one) => one.scrollWidth > one.clientWidth && !one.querySelector(":scope > .confusion"))
+    .map((one) => one.ariaLabel)"""
+
+
+def compared(people: Cast, queue: ReviewQueue) -> Run:
+    """A run over the queue's items, one of which two people labelled."""
     options = {"dataset": queue.dataset, "rubric_version": queue.rubric_version, "judge_id": "offline"}
     said = {"Names Paris.": "UNMET", "How deep is it?": "Fair", "Which tone?": "tone 2"}
     run = grade(
@@ -202,10 +207,24 @@ def test_on_a_phone_tables_of_people_and_judge_read_as_rows(
         for name, verdict in (("capital", "MET"), ("depth", label), ("tone", "tone 1")):
             reviews.save_verdict(one, reviews.criteria_of(one).get(name=name).pk, verdict=verdict)
         reviews.submit(one, now=timezone.now())
+    return run
+
+
+def test_compare_fits_into_a_window_of_1280(
+    people: Cast, open_as: Open, page: Page, queue: ReviewQueue
+) -> None:
+    run = compared(people, queue)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    open_as(people.alice, f"/t/capitals/compare/?run={run.pk}&queue={queue.pk}")
+    expect(page.get_by_role("region", name="depth: option by option")).to_contain_text("Recall")
+    assert page.evaluate(WIDER) == []
+
+
+def test_on_a_phone_tables_of_people_and_judge_read_as_rows(
+    people: Cast, open_as: Open, page: Page, queue: ReviewQueue
+) -> None:
+    run = compared(people, queue)
     page.set_viewport_size({"width": 360, "height": 740})
-    wider = """() => [...document.querySelectorAll(".table-wrap")]
-        .filter((one) => one.scrollWidth > one.clientWidth && !one.querySelector(":scope > .confusion"))
-        .map((one) => one.ariaLabel)"""
     asked = f"?run={run.pk}&queue={queue.pk}"
     for path, table in (
         (f"compare/{asked}", "Agreement by criterion"),
@@ -219,7 +238,7 @@ def test_on_a_phone_tables_of_people_and_judge_read_as_rows(
     ):
         open_as(people.alice, f"/t/capitals/{path}")
         expect(page.locator(f'.table-wrap[aria-label="{table}"]')).to_be_visible()
-        assert set(page.evaluate(wider)) <= {"Agreement of each pair of raters"}, path
+        assert set(page.evaluate(WIDER)) <= {"Agreement of each pair of raters"}, path
     # The small matrix in a cell of such a row is a table still, with its columns named.
     open_as(people.alice, f"/t/capitals/compare/{asked}")
     row = page.get_by_role("region", name="Agreement by criterion").locator("tr", has_text="Names Paris")

@@ -1,14 +1,19 @@
-"""The rubric editor in a real browser: with the keyboard alone, and without scripts."""
+"""The rubric editor in a real browser: by keyboard, without scripts, and what it keeps of what is typed."""
 
 import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, Route, expect
+from pytest_django.live_server_helper import LiveServer
 
-from tests.processes.conftest import Serve
+from rubricweb.models import Rubric
+from rubricweb.services.rubrics import rubrics
+from tests.browser.conftest import Open, session
+from tests.factories import Cast
+from tests.processes.conftest import Serve, wait_for
 
-pytestmark = [pytest.mark.browser, pytest.mark.processes]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
@@ -42,6 +47,7 @@ def tab_to(page: Page, wanted: Locator, most: int = 60) -> None:
     raise AssertionError(f"{wanted} is not within {most} presses of Tab")
 
 
+@pytest.mark.processes
 def test_a_rubric_of_every_kind_is_written_with_the_keyboard_alone(
     page: Page, serve: Callable[..., Serve], violations: list[str]
 ) -> None:
@@ -138,6 +144,7 @@ def test_a_rubric_of_every_kind_is_written_with_the_keyboard_alone(
     assert violations == []
 
 
+@pytest.mark.processes
 def test_options_come_back_after_removing_and_vote_rules_follow_the_kind(
     page: Page, serve: Callable[..., Serve]
 ) -> None:
@@ -175,6 +182,7 @@ def test_options_come_back_after_removing_and_vote_rules_follow_the_kind(
         assert page.locator("html").evaluate("html => html.scrollWidth") <= width
 
 
+@pytest.mark.processes
 def test_the_editor_works_without_scripts_on_a_small_dark_screen(
     browser: Browser, serve: Callable[..., Serve]
 ) -> None:
@@ -209,3 +217,225 @@ def test_the_editor_works_without_scripts_on_a_small_dark_screen(
     expect(page.get_by_role("heading", level=1)).to_contain_text("Publish version 1")
     expect(page.get_by_role("main")).to_contain_text("4 options")
     context.close()
+
+
+# ── What is typed is kept ────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def rubric(people: Cast) -> Rubric:
+    draft = {
+        "guidelines": "Be fair.",
+        "criteria": [{"name": "city", "weight": 1, "requirement": "Names it."}],
+    }
+    return rubrics.create_rubric(people.team, by=people.ed, title="Kept", draft=draft)
+
+
+@pytest.fixture
+def editor(people: Cast, rubric: Rubric, open_as: Open) -> Page:
+    return open_as(people.ed, f"/t/{people.team.slug}/rubrics/{rubric.pk}/edit/")
+
+
+def state(page: Page) -> Locator:
+    return page.locator("[data-save-words]")
+
+
+def requirement(page: Page) -> Locator:
+    return page.locator("[name=criteria-0-requirement]")
+
+
+def type_on(page: Page, words: str) -> None:
+    """Types behind what stands there, as a person does: the field is not left."""
+    requirement(page).press("End")
+    requirement(page).press_sequentially(words)
+
+
+def stored(rubric: Rubric) -> str:
+    """The requirement of the draft on the server."""
+    rubric.refresh_from_db()
+    return str(rubric.draft["criteria"][0]["requirement"])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_killed_tab_keeps_what_was_typed_and_typing_is_not_disturbed(
+    editor: Page, rubric: Rubric, violations: list[str]
+) -> None:
+    editor.set_viewport_size({"width": 1280, "height": 400})
+    field = requirement(editor)
+    field.evaluate(
+        """field => {
+          field.isTheSame = true;
+          window.heard = [];
+          const region = document.querySelector("[data-save-announced]");
+          new MutationObserver(() => window.heard.push(region.textContent))
+            .observe(region, {childList: true, subtree: true});
+        }"""
+    )
+    field.press("Home")
+    for word in ("Really ", "and ", "truly "):
+        # In the middle of a line, faulty meanwhile or not: it goes on where it was.
+        field.press_sequentially(word)
+        before = editor.evaluate("scrollY")
+        wait_for(lambda: word in stored(rubric))  # noqa: B023  called at once
+        expect(state(editor)).to_have_text("Draft saved just now")
+        expect(field).to_be_focused()
+        assert field.evaluate("field => field.isTheSame")
+        assert editor.evaluate("scrollY") == before
+    editor.locator("[name=criteria-0-weight]").fill("heavy")
+    editor.locator("[name=criteria-0-weight]").press("Tab")  # which saves at once
+    wait_for(lambda: stored(rubric) and rubric.draft["criteria"][0]["weight"] == "heavy")
+    expect(state(editor)).to_have_text("Draft saved just now")
+    # A screen reader hears it once, until somebody asks for it.
+    assert editor.evaluate("heard") == ["Draft saved just now"]
+    editor.keyboard.press("Control+s")
+    wait_for(lambda: editor.evaluate("heard.length") == 2)
+    editor.close()
+    assert stored(rubric) == "Really and truly Names it."
+    assert violations == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_is_signed_out_is_told_and_saves_after_signing_in_in_another_tab(
+    editor: Page, people: Cast, rubric: Rubric, live_server: LiveServer
+) -> None:
+    editor.context.clear_cookies(name="sessionid")
+    type_on(editor, " More.")
+    expect(state(editor)).to_have_text("You are signed out. Sign in in another tab, then save.")
+    with editor.expect_popup() as opened:
+        state(editor).get_by_role("link", name="Sign in in another tab").click()
+    other = opened.value
+    expect(other.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert stored(rubric) == "Names it."
+    expect(requirement(editor)).to_have_value("Names it. More.")
+    other.context.add_cookies([session(people.ed, live_server)])
+    other.close()
+    editor.get_by_role("button", name="Save draft").last.click()
+    expect(state(editor)).to_have_text("Draft saved just now")
+    assert stored(rubric) == "Names it. More."
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_a_connection_it_says_so_asks_before_leaving_and_saves_once_it_is_back(
+    editor: Page, rubric: Rubric
+) -> None:
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    editor.on("dialog", stay)
+    editor.context.set_offline(True)
+    type_on(editor, " Offline.")
+    expect(state(editor)).to_have_text("Not saved: no connection. Trying again.")
+    expect(editor.locator("#toasts")).to_be_empty()  # nothing that tells to reload
+    editor.get_by_role("link", name="Close").click()
+    wait_for(lambda: asked == ["beforeunload"] or editor.title() is None)
+    expect(requirement(editor)).to_have_value("Names it. Offline.")
+    editor.context.set_offline(False)
+    expect(state(editor)).to_have_text("Draft saved just now")
+    assert stored(rubric) == "Names it. Offline."
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_save_whose_answer_was_lost_is_not_taken_for_somebody_elses(editor: Page, rubric: Rubric) -> None:
+    answers = iter(["lost", "broken"])
+
+    def lose(route: Route) -> None:
+        answer = next(answers, "")
+        if answer == "lost":
+            route.fetch()
+            route.abort()
+        elif answer == "broken":
+            route.fulfill(status=500, body="Something broke")
+        else:
+            route.continue_()
+
+    editor.route("**/edit/", lose)
+    type_on(editor, " First.")
+    expect(state(editor)).to_contain_text("no connection")
+    assert stored(rubric) == "Names it. First."
+    type_on(editor, " Second.")
+    expect(state(editor)).to_have_text("Not saved: the server does not answer as it should. Trying again.")
+    expect(state(editor)).to_have_text("Draft saved just now")
+    assert stored(rubric) == "Names it. First. Second."
+    assert rubric.draft_revision == 2  # the first, once, and the second
+
+
+@pytest.mark.django_db(transaction=True)
+def test_somebody_elses_change_is_told_while_typing_and_can_be_replaced(editor: Page, rubric: Rubric) -> None:
+    rubrics.save_draft(rubric, draft={"title": "Theirs", "criteria": []}, revision=0)
+    type_on(editor, " Mine.")
+    notice = editor.get_by_role("alert")
+    expect(notice).to_contain_text("Not saved: somebody else changed this draft")
+    expect(notice).to_be_in_viewport()
+    expect(requirement(editor)).to_be_focused()
+    type_on(editor, " More.")
+    editor.get_by_role("button", name="Save draft").last.click()
+    expect(notice).to_be_focused()
+    rubric.refresh_from_db()
+    assert rubric.title == "Theirs"
+    editor.get_by_role("button", name="Replace theirs with mine").click()
+    expect(state(editor)).to_have_text("Draft saved just now")
+    expect(notice).to_have_count(0)
+    assert stored(rubric) == "Names it. Mine. More."
+    type_on(editor, " And on.")
+    wait_for(lambda: stored(rubric) == "Names it. Mine. More. And on.")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_buttons_and_links_wait_for_the_save_that_is_on_its_way(
+    editor: Page, people: Cast, rubric: Rubric
+) -> None:
+    editor.on("dialog", lambda dialog: pytest.fail("asked before leaving"))
+    held: list[Route] = []
+    editor.route("**/edit/", lambda route: held.append(route) if not held else route.continue_())
+    type_on(editor, " One.")
+    publish = editor.get_by_role("button", name="Publish")
+    with editor.expect_request("**/edit/"):
+        publish.focus()
+    type_on(editor, " Two.")
+    publish.click()
+    editor.locator("[name=criteria-0-name]").focus()  # elsewhere already when it goes on
+    held[0].continue_()
+    expect(editor.get_by_role("heading", level=1)).to_contain_text("Publish version 1")
+    assert stored(rubric) == "Names it. One. Two."
+    editor.go_back()
+    type_on(editor, " Three.")
+    editor.get_by_role("link", name="Close").click()
+    editor.wait_for_url(f"**/rubrics/{rubric.pk}/")
+    assert stored(rubric) == "Names it. One. Two. Three."
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_no_draft_can_be_is_named_while_typing_and_shown_at_its_field_when_asked(
+    editor: Page, people: Cast, rubric: Rubric, open_as: Open
+) -> None:
+    title = editor.locator("[name=title]")
+    title.fill("")
+    type_on(editor, " More.")
+    expect(state(editor)).to_have_text("Not saved: A rubric needs a title.")
+    expect(requirement(editor)).to_be_focused()
+    editor.keyboard.press("Control+s")
+    expect(editor.get_by_role("alert")).to_be_focused()
+    expect(requirement(editor)).to_have_value("Names it. More.")
+    title.fill("Named")
+    expect(state(editor)).to_have_text("Draft saved just now")
+    assert (stored(rubric), rubric.title) == ("Names it. More.", "Named")
+
+    # Its source: kept as soon as it can be read, without the page being loaded anew.
+    page = open_as(people.ed, f"/t/{people.team.slug}/rubrics/{rubric.pk}/source/")
+    source = page.locator("#source")
+    text = source.input_value()
+    source.fill(text + "length_penalty: [")
+    expect(state(page)).to_have_text("Not saved: The text cannot be read.")
+    source.fill(text.replace("Names it.", "Says it."))
+    expect(state(page)).to_have_text("Draft saved just now")
+    expect(source).to_be_focused()
+    assert stored(rubric) == "Says it. More."
+    rubrics.save_draft(rubric, draft={"title": "Theirs"}, revision=rubric.draft_revision)
+    source.fill(text)
+    expect(page.get_by_role("alert")).to_contain_text("somebody else changed this draft")
+    page.get_by_role("button", name="Replace theirs with mine").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert stored(rubric) == "Names it. More."

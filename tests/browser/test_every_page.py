@@ -13,7 +13,6 @@ from rubricweb.models import Role, Run, User
 from rubricweb.services.combinations import combinations
 from rubricweb.services.combinations.matching import AskedPart
 from rubricweb.services.combinations.plans import CombinationRequest
-from rubricweb.services.label_files import import_labels
 from rubricweb.web.urls import team_urls
 from tests import factories
 from tests.browser.conftest import Open
@@ -40,7 +39,7 @@ def world() -> Furnished:
         for criterion in run.rubric_version.criteria.all()
         for rater, verdict in (("zoe", "MET"), ("yves", "MET" if item.position else "UNMET"))
     ]
-    import_labels(
+    factories.import_labels(
         run.dataset,
         run.rubric_version,
         by=world.people.ed,

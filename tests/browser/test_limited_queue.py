@@ -154,7 +154,7 @@ def labelled_by_members(people: Cast, version: RubricVersion) -> Dataset:
         for rater in ("ann", "rae")
     ]
     data = "\n".join(lines).encode()
-    reviews.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
     return dataset
 
 

@@ -48,9 +48,9 @@ def path_of(review: Review) -> str:
     return f"/t/{review.queue.team.slug}/reviews/{review.pk}/"
 
 
-def is_ahead(page: Page) -> None:
+def next_is_here(page: Page) -> None:
     """Waits until the next item is here."""
-    expect(page.locator("html")).to_have_attribute("data-review-ahead", "here")
+    expect(page.locator("html")).to_have_attribute("data-review-prefetch", "here")
 
 
 def select(page: Page, words: str, region: str = "submission") -> None:
@@ -91,7 +91,7 @@ def test_ten_items_are_labelled_by_keyboard_with_the_network_gone_for_a_while(
     for number in range(10):
         expect(title).to_contain_text(f"{number + 1} ")
         if number < 9:
-            is_ahead(page)
+            next_is_here(page)
         expect(opened).to_have_text("capital")
         if number in (3, 7):
             page.context.set_offline(True)
@@ -211,7 +211,7 @@ def two_tabs(people: Cast, open_as: Open, review: Review) -> tuple[Page, Page]:
     page.keyboard.press("m")
     expect(page.locator(".save-state")).to_have_text("Saved")
     wait_for(lambda: Judgement.objects.filter(review=review, verdict="MET").count() == 2)
-    is_ahead(page)
+    next_is_here(page)
     return page, open_as(people.ann, path_of(review), on=page.context.new_page())
 
 
@@ -327,20 +327,20 @@ def answered() -> Iterator[list[str]]:
     request_finished.disconnect(finished)
 
 
-@pytest.mark.parametrize("is_fetched_ahead", [False, True])
+@pytest.mark.parametrize("is_prefetched", [False, True])
 def test_leaving_one_tab_takes_nothing_from_what_is_open_in_another(
     people: Cast,
     open_as: Open,
     two_tabs: tuple[Page, Page],
     queue: ReviewQueue,
     answered: list[str],
-    is_fetched_ahead: bool,
+    is_prefetched: bool,
 ) -> None:
     """The first tab took item 1 ahead; the other goes on to it and writes before it has a verdict."""
     page, other = two_tabs
     following = Review.objects.get(queue=queue, item__key="item 1")
-    if is_fetched_ahead:
-        is_ahead(other)
+    if is_prefetched:
+        next_is_here(other)
         other.keyboard.press("Control+Enter")
     else:
         open_as(people.ann, path_of(following), on=other)
@@ -360,7 +360,7 @@ def test_an_item_that_another_tab_gave_back_is_taken_anew(
 ) -> None:
     """Both tabs have item 1 ahead, the first took it."""
     page, other = two_tabs
-    is_ahead(other)
+    next_is_here(other)
     following = Review.objects.filter(queue=queue, item__key="item 1")
     given_back = following.get()
     page.get_by_role("link", name="Datasets").click()
@@ -413,7 +413,7 @@ def test_what_was_taken_ahead_is_given_back_when_one_leaves(
     people: Cast, open_as: Open, queue: ReviewQueue, review: Review
 ) -> None:
     page = open_as(people.ann, path_of(review))
-    is_ahead(page)
+    next_is_here(page)
     assert Review.objects.filter(queue=queue, rater__user=people.ann).count() == 2
     page.get_by_role("link", name="Datasets").click()
     wait_for(lambda: Review.objects.filter(queue=queue, rater__user=people.ann).count() == 1)

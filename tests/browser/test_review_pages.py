@@ -188,7 +188,7 @@ def test_one_key_keeps_all_and_the_next_item_is_there_at_once(
 ) -> None:
     review = submit(people.ann, 1, capital="UNMET", abroad="MET")
     page = open_as(people.ann, at(queue, f"reviews/{review.pk}/reveal/"))
-    expect(page.locator("html")).to_have_attribute("data-review-ahead", "here")
+    expect(page.locator("html")).to_have_attribute("data-review-prefetch", "here")
     page.keyboard.press("a")
     expect(page.locator("#revealed .revise__all")).to_have_count(0)
     assert revised(review) == {"capital": ("keep", "UNMET", ""), "abroad": ("keep", "MET", "")}
@@ -287,6 +287,14 @@ def test_the_inbox_is_worked_off_by_keyboard(
     name = page.locator("#criterion-name")
     expect(name).to_have_text("capital")
     expect(page.locator(".criterion.is-active")).to_be_focused()
+
+    # The instructions under which people labelled are a key away, as on the page of a review.
+    instructions = page.locator("#guidelines").get_by_text("Read all of it.")
+    expect(instructions).to_be_hidden()
+    page.keyboard.press("g")
+    expect(instructions).to_be_visible()
+    page.keyboard.press("g")
+    expect(instructions).to_be_hidden()
 
     # One key for the verdict, one for the cause: the tie of ann and rae needs no reason.
     page.keyboard.press("m")
@@ -491,7 +499,7 @@ def test_who_went_on_is_told_why_a_submit_came_back_and_loses_nothing(
 ) -> None:
     review = queues.start_review(unrevealed, item(unrevealed, 1), people.ann)
     page = open_as(people.ann, at(unrevealed, f"reviews/{review.pk}/"))
-    expect(page.locator("html")).to_have_attribute("data-review-ahead", "here")
+    expect(page.locator("html")).to_have_attribute("data-review-prefetch", "here")
     answer(page)
     page.context.set_offline(True)
     page.locator(".criterion__name", has_text="abroad").click()
@@ -530,7 +538,7 @@ def test_a_reason_that_is_asked_for_meanwhile_is_named_on_the_way_back(
 ) -> None:
     review = queues.start_review(unrevealed, item(unrevealed, 1), people.ann)
     page = open_as(people.ann, at(unrevealed, f"reviews/{review.pk}/"))
-    expect(page.locator("html")).to_have_attribute("data-review-ahead", "here")
+    expect(page.locator("html")).to_have_attribute("data-review-prefetch", "here")
     answer(page, abroad="m")  # the error is present: that takes a reason
     ReviewQueue.objects.filter(pk=unrevealed.pk).update(rationale="unmet")
     page.keyboard.press("Control+Enter")

@@ -2,7 +2,6 @@
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
@@ -48,7 +47,7 @@ def test_an_open_menu_and_what_is_typed_in_it_outlast_a_redraw(
     amount.fill("12.5")
 
     # The cap pauses the run, or somebody else does: the page shows it, and offers what may be done now.
-    lifecycle.pause_run(run, by=people.alice, now=timezone.now())
+    lifecycle.pause_run(run, by=people.alice)
     expect(open_page.locator("#run-state")).to_contain_text("paused")
     expect(open_page.locator("summary", has_text="Pause")).to_have_count(0)
     expect(open_page.get_by_role("button", name="Set and resume")).to_be_visible()
@@ -66,7 +65,7 @@ def test_a_menu_of_what_can_no_longer_be_done_is_gone_and_none_opens_in_its_plac
 ) -> None:
     open_page.locator("summary", has_text="Pause").click()
     expect(open_page.locator("details[data-menu][open]")).to_have_count(1)
-    lifecycle.pause_run(run, by=people.alice, now=timezone.now())
+    lifecycle.pause_run(run, by=people.alice)
     expect(open_page.locator("#run-state")).to_contain_text("paused")
     expect(open_page.locator("details[data-menu][open]")).to_have_count(0)
 
@@ -112,7 +111,7 @@ def test_what_an_action_said_goes_when_the_run_has_moved_on_but_an_error_stays(
     amount.fill("much")
     open_page.get_by_role("button", name="Set", exact=True).click()
     expect(said).to_contain_text("US dollars from 0")
-    lifecycle.pause_run(run, by=people.alice, now=timezone.now())
+    lifecycle.pause_run(run, by=people.alice)
     expect(state).to_contain_text("paused")
     expect(said).to_contain_text("US dollars from 0")
 

@@ -1,5 +1,6 @@
 """What the command line says no to, and how."""
 
+import re
 import stat
 import subprocess
 import sys
@@ -23,6 +24,18 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         *("sign-in-link", "create-team", "load-demo", "manage"),
     ):
         assert f"    {name} " in shown
+
+
+@pytest.mark.parametrize("command", [[], ["grade"], ["compare"], ["lint"], ["runs", "watch"]], ids=" ".join)
+def test_help_says_what_every_exit_code_means(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
+    with pytest.raises(SystemExit):
+        console.parser().parse_args([*command, "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    told = set(re.findall(r"(?:^|, )(\d+) ", shown.partition("xit codes: ")[2]))
+    table = (ROOT / "docs/runs.md").read_text().partition("### Exit codes")[2]
+    assert told <= set(re.findall(r"^\| (\d+) \|", table, re.MULTILINE))
+    assert {"0", "1", "2"} <= told
+    assert ("100" in told) == (command != ["runs", "watch"])
 
 
 def test_unknown_option_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,5 +24,7 @@ export const openPage = (elements = {}) => {
 export const happens = (name, more = {}) => {
   const event = new Event(name, { cancelable: true });
   for (const [key, value] of Object.entries(more)) Object.defineProperty(event, key, { value });
-  return !(name === "beforeunload" ? window : document).dispatchEvent(event);
+  if (name !== "beforeunload") document.dispatchEvent(event);
+  if (!event.cancelBubble) window.dispatchEvent(event);
+  return event.defaultPrevented;
 };

@@ -28,7 +28,7 @@ from rubricweb.models import (
     RunItem,
 )
 from rubricweb.selectors.reviews.queue_sources import Source
-from rubricweb.services.datasets import datasets, retirement
+from rubricweb.services.datasets import retirement
 from rubricweb.services.datasets.halves import drawing
 from rubricweb.services.reviews import queue_changes, queues, reviews
 from rubricweb.services.rubrics import rubrics
@@ -325,10 +325,10 @@ def test_cases_marked_before_got_their_half_by_the_draw_they_had_an_answer_for(p
     retirement.retire(dataset, [away.pk], by=people.ed)
     first = drawing.split_cases(dataset, n_dev=2, by=people.ed)
     retirement.restore(dataset, [away.pk], by=people.ed)
-    datasets.add_items(dataset, by=people.ed, data=json.dumps(rows[5:]).encode(), filename="more.json")
+    factories.add_items(dataset, by=people.ed, data=json.dumps(rows[5:]).encode(), filename="more.json")
     second = drawing.extend_split(dataset, by=people.ed)
     retirement.retire(dataset, [dataset.items.get(key="a").pk], by=people.ed)
-    datasets.add_items(dataset, by=people.ed, data=b'[{"id": "new", "submission": "-"}]', filename="1.json")
+    factories.add_items(dataset, by=people.ed, data=b'[{"id": "new", "submission": "-"}]', filename="1.json")
     Case.objects.update(half_since=None)
     move = import_module("rubricweb.migrations.0060_when_cases_got_their_half").date_halves
     for _ in range(2):  # it can be run again

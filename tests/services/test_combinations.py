@@ -20,17 +20,17 @@ from rubricweb.models import (
     System,
     Team,
 )
-from rubricweb.selectors.exports.exports import labelled_queues
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
+from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.services import adjudications, exports
 from rubricweb.services.combinations import combinations, plans, reruns
 from rubricweb.services.combinations.matching import AskedPart, suggested
-from rubricweb.services.datasets import datasets, retirement, splits, systems
+from rubricweb.services.datasets import retirement, splits, systems
 from rubricweb.services.datasets.halves import drawing
 from rubricweb.services.datasets.tags import tagging
 from rubricweb.services.deletions import deletions
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.reviews import queues
 from rubricweb.services.shared import archiving
 from tests import factories
 from tests.factories import Cast
@@ -66,14 +66,14 @@ def label(people: Cast, dataset: Dataset, version: RubricVersion, verdicts: Sequ
     for n, verdict in enumerate(verdicts):
         lines += [f"q{n},only,{rater},{verdict},so" for rater in "xy"]
     data = "\n".join(lines).encode()
-    reviews.import_labels(
+    factories.import_labels(
         dataset, version, by=people.ed, data=data, filename="labels.csv", queue_name=f"Of {dataset}"
     )
 
 
 def truth(dataset: Dataset) -> dict[str, str | None]:
     """Submission → ground truth."""
-    found = ground_truth_items(dataset, settled_labels(list(labelled_queues(dataset))))
+    found = ground_truth_items(dataset, settled_labels(list(labelled_queues(dataset.pk, team=dataset.team))))
     return {item.submission: item.ground_truth[0] for item in found if item.ground_truth}
 
 
@@ -138,11 +138,11 @@ def test_no_prompt_is_none_in_an_export_that_is_imported_again(people: Cast, for
         what="ground_truth",
         format=format,
         dataset=original,
-        queues=list(labelled_queues(original)),
+        queues=list(labelled_queues(original.pk, team=original.team)),
     )
     data = b"".join(piece if isinstance(piece, bytes) else piece.encode() for piece in made.chunks)
     filename = "again.yaml" if format == "yaml" else "again.json"
-    again = datasets.import_dataset(
+    again = factories.import_dataset(
         people.team, by=people.ed, data=data, filename=filename, name="Support replies v2"
     )
     assert (original.prompt, again.prompt) == (None, None)

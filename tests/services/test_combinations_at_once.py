@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from rubricweb.errors import Conflict, NotFound
 from rubricweb.models import Combination, CombinationState, Dataset, RubricVersion, Run
-from rubricweb.services import dataset_versions
+from rubricweb.services import dataset_versions, labels
 from rubricweb.services.combinations import combinations, reruns
 from rubricweb.services.datasets import datasets
 from rubricweb.services.deletions import deletions
@@ -116,7 +116,7 @@ def test_a_queue_name_taken_while_a_combination_is_put_in_its_place_refuses_it_i
         people.team, people.ed, dataset=other, rubric_version=version, raters=[people.ann], name=wanted
     )
     # It has looked before the other was there.
-    monkeypatch.setattr(datasets, "free_queue_name", lambda dataset, name: name)
+    monkeypatch.setattr(labels, "free_queue_name", lambda dataset, name: name)
     refused = combined(people, *builds)
     assert refused.state == CombinationState.REFUSED
     said = f"The team got a queue called {wanted!r} just now. Nothing was combined: start it again."

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from rubricweb.engine.formats.bundle.bundle import read_bundle
 from rubricweb.models import Adjudication, Dataset, Judgement, Review, ReviewQueue, Revision, RubricVersion
-from rubricweb.selectors.exports.exports import labelled_queues
+from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.services import adjudications, exports
 from rubricweb.services.combinations import combinations, plans
 from rubricweb.services.combinations.matching import AskedPart
@@ -54,7 +54,7 @@ def original(people: Cast, version: RubricVersion) -> Dataset:
     queues.close_queue(queue, by=people.ed)
     rows = [f"{key},concise,ann,UNMET" for key in KEYS]
     data = "\n".join(["item_id,criterion,rater,verdict", *rows]).encode()
-    reviews.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
     item = dataset.items.get(key="q3")
     for verdict in ("CANNOT_ASSESS", "UNMET"):
         adjudications.adjudicate(
@@ -93,7 +93,7 @@ def said(people: Cast, *datasets: Dataset) -> dict[str, Counter[tuple[object, ..
     """What exports of these datasets say, of whichever item."""
     found: dict[str, Counter[tuple[object, ...]]] = {}
     for dataset in datasets:
-        several: list[ReviewQueue] = list(labelled_queues(dataset))
+        several: list[ReviewQueue] = list(labelled_queues(dataset.pk, team=dataset.team))
         made = {
             format: exports.export(
                 people.team,
@@ -135,7 +135,7 @@ def test_copies_say_the_same_as_the_original(people: Cast, original: Dataset, co
     before_it = adjudications.withdraw(decided.item, decided.criterion, by=people.rae)
     assert before_it is not None
     assert (before_it.verdict, before_it.queue) == ("CANNOT_ASSESS", None)
-    [queue] = labelled_queues(original).filter(imported=False)
+    [queue] = labelled_queues(original.pk, team=original.team).filter(imported=False)
     assert {row.revised_at for row in Revision.objects.all()} == {queue.reviews.all()[0].submitted_at}
 
 
@@ -164,7 +164,7 @@ def test_of_two_labels_of_one_rater_the_last_comes_along_with_the_notes_of_both(
     # Two more by ann, from files: the last of them is a review of its own.
     for number, verdict in enumerate(("MET", "UNMET")):
         data = f"item_id,criterion,rater,verdict\nq0,concise,ann,{verdict}\n".encode()
-        reviews.import_labels(dataset, version, by=people.ed, data=data, filename=f"{number}.csv")
+        factories.import_labels(dataset, version, by=people.ed, data=data, filename=f"{number}.csv")
     request = plans.CombinationRequest(name="Both", parts=parts_of(people, dataset))
     plan = plans.plan(people.team, request, viewer=people.ed)
     # Of two labels on each of two criteria one comes along.

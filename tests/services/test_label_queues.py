@@ -15,7 +15,7 @@ from rubricweb.models import (
     RubricVersion,
     User,
 )
-from rubricweb.selectors.probes import label_changes, label_decisions
+from rubricweb.selectors.probes import changes_with_probes, label_decisions
 from rubricweb.selectors.reviews.queues import own_progress
 from rubricweb.selectors.reviews.reviews import review_for
 from rubricweb.selectors.rubrics.label_changes import (
@@ -93,7 +93,7 @@ def second_of(first: RubricVersion) -> RubricVersion:
 
 def about(version: RubricVersion, viewer: User | None = None, uid: str = "") -> LabelChange:
     fresh = RubricVersion.objects.prefetch_related("criteria").get(pk=version.pk)
-    found = label_changes(fresh, viewer=viewer)
+    found = changes_with_probes(fresh, viewer=viewer)
     change = found.about(uid) if uid else found.changes[0]
     assert change is not None
     return change
@@ -349,7 +349,7 @@ def test_several_probes_opened_at_publication_read_the_earlier_labels_once_each(
             decisions=dict.fromkeys(uids, NewLabelDecision("probe")),
             opening=dict.fromkeys(uids, QueueWish(size=3)),
         )
-    assert len(label_changes(second, viewer=None).changes) == 4
+    assert len(changes_with_probes(second, viewer=None).changes) == 4
     assert sum("COALESCE" in one["sql"] and "revision" in one["sql"] for one in queries) == 4
 
 

@@ -47,8 +47,8 @@ ITEMS = [{"id": f"i{number}", "submission": f"Reply {number}: " + "so " * number
 
 def build() -> None:
     """Rubric A in three versions, B in one; labels by A1, A2 and B1, two decisions, a run with each."""
-    from rubricweb.services import adjudications
-    from rubricweb.services.reviews import reviews
+    from rubricweb.engine.formats.label_files import LabelChoices
+    from rubricweb.services import adjudications, label_files
     from rubricweb.services.rubrics import rubrics
     from tests import factories
     from tests.judging import LabelJudge, grade
@@ -71,13 +71,14 @@ def build() -> None:
                     is_met = (number + seat * (row.position + 1)) % 3 > 0
                     verdict = ("UNMET", "MET") if row.kind == "binary" else ("rude", "warm")
                     lines.append(f"{item['id']},{row.name},{rater},{verdict[is_met]}")
-        reviews.import_labels(
+        label_files.import_label_file(
             dataset,
             versions[place],
             by=people.ed,
             data="\n".join(lines).encode(),
             filename="labels.csv",
             queue_name=str(versions[place]),
+            choices=LabelChoices(rater_kind="human"),
         )
     for place, name, key in ((0, "capital", "i1"), (1, "short", "i2")):
         adjudications.adjudicate(

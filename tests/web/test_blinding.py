@@ -540,8 +540,8 @@ def copies_pages(people: Cast, sign_in, viewer: User, *, met: bool, about: str =
             if about in url and (of_this or ("?" not in url and item.key == "bad again")):
                 urls.append(url)
         found |= {f"{item} {url}": text_of(answer) for url, _, answer in answers(client, urls, ["page"])}
-    ahead = reverse("review_ahead", args=[people.team.slug, world.draft.pk])
-    found["taken ahead"] = text_of(client.post(ahead))
+    prefetch = reverse("review_prefetch", args=[people.team.slug, world.draft.pk])
+    found["prefetched"] = text_of(client.post(prefetch))
     notices.send_mails(now=lambda: NOON + timedelta(minutes=5), link=tasks._link)
     found["mails"] = "\n".join(
         f"{one.to} {one.subject} {one.body}" for one in mail.outbox if viewer.email in one.to

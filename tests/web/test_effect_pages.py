@@ -48,7 +48,7 @@ def queue(people: Cast, run: Run) -> ReviewQueue:
     ]
     data = "\n".join(["item_id,criterion,rater,verdict,reason", *lines]).encode()
     assert run.rubric_version is not None
-    return reviews.import_labels(
+    return factories.import_labels(
         run.dataset, run.rubric_version, by=people.ed, data=data, filename="labels.csv"
     )
 

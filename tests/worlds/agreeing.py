@@ -18,7 +18,6 @@ opposite.
 """
 
 from rubricweb.models import ReviewQueue
-from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 
@@ -39,7 +38,7 @@ def imported(people: Cast) -> ReviewQueue:
     """The labels above as they come from a file: the raters are nobody's user."""
     version = factories.version(people.team, people.ed, criteria=CRITERIA)
     dataset = factories.dataset(people.team, people.ed, items=ITEMS)
-    return reviews.import_labels(
+    return factories.import_labels(
         dataset,
         version,
         by=people.ed,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from rubricweb.models import Dataset, ReviewQueue, RubricVersion, Run
 from rubricweb.services.datasets.halves import drawing
-from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -58,7 +57,7 @@ def label(
 ) -> ReviewQueue:
     lines = [f"i{number},only,{rater},{says(number)},{name}" for number in numbers]
     data = "\n".join(["item_id,criterion,rater,verdict,reason", *lines]).encode()
-    return reviews.import_labels(
+    return factories.import_labels(
         dataset, version, by=people.ed, data=data, filename="labels.csv", queue_name=name
     )
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from rubricweb.models import Dataset, ReviewQueue, Rubric, RubricVersion, Run
 from rubricweb.selectors.labels.ground_truth import labels
-from rubricweb.services.reviews import reviews
 from rubricweb.services.rubrics import rubrics
 from tests import factories
 from tests.factories import Cast
@@ -58,7 +57,7 @@ def label(
         for rater in ("ann", "ben")
     ]
     data = "\n".join(map(json.dumps, lines)).encode()
-    return reviews.import_labels(
+    return factories.import_labels(
         dataset, version, by=people.ed, data=data, filename="labels.jsonl", queue_name=name
     )
 

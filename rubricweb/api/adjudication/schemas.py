@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import AwareDatetime, BaseModel, Field
 
-from rubricweb.api.comparison.schemas import Vote, counted
+from rubricweb.api.comparison.schemas import Vote, vote_counts
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.reviews.schemas import Quote
 from rubricweb.api.rubrics.schemas import Criterion
@@ -103,7 +103,7 @@ class InboxUnit(Schema):
 
     @staticmethod
     def resolve_votes(row: Any) -> list[Vote]:
-        return counted(row.criterion, row.votes)
+        return vote_counts(row.criterion, row.votes)
 
     @staticmethod
     def resolve_judged_effects(row: Any) -> list[Any]:
@@ -160,7 +160,7 @@ class Unit(Schema):
             WithFields(
                 one,
                 effect=label_effect(row.criterion, one.verdict),
-                votes=counted(row.criterion, one.votes),
+                votes=vote_counts(row.criterion, one.votes),
             )
             for one in row.answers
         ]

@@ -411,6 +411,6 @@ class Vote(Schema):
     count: int
 
 
-def counted(criterion: Any, votes: Iterable[tuple[str, int]]) -> list[Vote]:
+def vote_counts(criterion: Any, votes: Iterable[tuple[str, int]]) -> list[Vote]:
     """Labels of a criterion with their numbers, as votes."""
     return [Vote(verdict=label, effect=label_effect(criterion, label), count=count) for label, count in votes]

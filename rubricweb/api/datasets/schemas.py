@@ -418,7 +418,9 @@ class ImportForm(InputAsText):
 
     dataset_id: Annotated[Id | None, Field(description="A dataset the items are added to.")] = None
     name: Annotated[str, Field(max_length=200, description="Of a new dataset.")] = ""
-    system: Annotated[str, Field(max_length=201, description="Which version answers, as assistant@v5.")] = ""
+    system: Annotated[
+        str, Field(max_length=201, description="Which version all of them are answers of, as assistant@v5.")
+    ] = ""
     as_attempt: Annotated[bool, Field(description="Cases answered before get another attempt.")] = False
     strict: Annotated[
         bool, Field(description="False leaves out what has no counterpart here in another program's file.")

@@ -11,8 +11,8 @@ from rubricweb.api.schemas import Figure, Input, Named, OneOf, Username
 from rubricweb.api.shapes import Shape
 from rubricweb.models import LabelDecisionKind, QueueState, Team
 from rubricweb.selectors.reviews.queue_sources import SEEDS
-from rubricweb.selectors.rubrics.label_queues import Probe as ShownProbe
-from rubricweb.selectors.rubrics.label_queues import ProbeAnswers as ShownAnswers
+from rubricweb.selectors.rubrics.probe import Probe as ShownProbe
+from rubricweb.selectors.rubrics.probe import ProbeAnswers as ShownAnswers
 from rubricweb.services.label_queues import PROBED, QueueWish
 from rubricweb.services.rubrics.label_decisions import KINDS, REASON_MAX, NewLabelDecision
 

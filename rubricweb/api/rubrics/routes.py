@@ -18,7 +18,7 @@ from rubricweb.engine import lint
 from rubricweb.engine.checks import CHECKS
 from rubricweb.models import Role
 from rubricweb.selectors.labels.label_evidence import label_evidence
-from rubricweb.selectors.probes import label_changes
+from rubricweb.selectors.probes import changes_with_probes
 from rubricweb.selectors.rubrics import versions as selected
 from rubricweb.selectors.rubrics.label_changes import LabelChanges
 from rubricweb.selectors.shared.pages import keyset_page
@@ -190,7 +190,7 @@ def copy_rubric_version(request: TokenRequest, version_id: int, body: schemas.Co
 def get_version_label_changes(request: TokenRequest, version_id: int) -> Any:
     """What a version asks in other words than those before it, with the decision about the labels of each."""
     version = access.access_version(request.auth.team, version_id)
-    return label_changes(selected.version_with_criteria(version.pk), viewer=request.auth.user)
+    return changes_with_probes(selected.version_with_criteria(version.pk), viewer=request.auth.user)
 
 
 @rubrics.write("PUT", "/rubric-versions/{int:version_id}/label-decisions", Role.EDITOR, labels.LabelChange)

@@ -40,9 +40,9 @@ def _examples(run: Run, *, hidden: bool) -> Any:
     return WithFields(run.few_shot, item_ids=None, digest=None) if hidden else run.few_shot
 
 
-def run_in_full(run: Run, viewer: User) -> WithFields:
-    """A run with everything counted up to now, for the schema `RunInFull`."""
-    result = results.result(run, viewer=viewer)
+def run_in_full(run: Run, viewer: User, result: results.Result | None = None) -> WithFields:
+    """A run with everything counted up to now, for the schema `RunInFull`; `result` where it is known."""
+    result = result or results.result(run, viewer=viewer)
     return WithFields(
         one_run(run, viewer),
         progress=progress(run, viewer=viewer, now=database_now()),

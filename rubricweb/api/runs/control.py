@@ -28,9 +28,7 @@ def pause_run(
     A run that is not running stays as it is; one that was paused can still be told to break off its calls.
     """
     run = access.access_run(request.auth.team, run_id)
-    services.pause_run(
-        run, by=request.auth.user, now=timezone.now(), finish_in_flight=body.in_flight == "finish"
-    )
+    services.pause_run(run, by=request.auth.user, finish_in_flight=body.in_flight == "finish")
     return one_run(run, request.auth.user)
 
 

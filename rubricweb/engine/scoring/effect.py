@@ -7,14 +7,12 @@ weight 5 is credit 1, MET on a penalty with weight −5 is credit 0. With weight
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from rubricweb.engine.verdict import Verdict
 
 Effect: TypeAlias = Literal["helped", "hurt", "neither"]
 """Whether an answer gives the most its criterion can, or takes the most; neither in between."""
-
-EFFECTS: Final[tuple[Effect, ...]] = ("helped", "hurt", "neither")
 
 
 def credit(value: float, weight: float) -> float:

@@ -9,40 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rubricweb.engine.scoring import Abstention, OnError, contributions
-from rubricweb.engine.scoring.outcomes import FAILED, Failed, Outcome
+from rubricweb.engine.scoring.outcomes import FAILED, Outcome
 from rubricweb.engine.verdict import Verdict
 
 Floats = NDArray[np.float64]
-
-
-def score_parts(
-    weights: Sequence[float],
-    outcomes: Sequence[Outcome],
-    *,
-    worst: Sequence[float] | None = None,
-    normalize: bool = True,
-    abstention: Abstention = "skip",
-    on_error: OnError = "exclude",
-) -> list[float | None]:
-    """One part per criterion, None where it leaves the score alone; all None when there is no score.
-
-    A part is the contribution to the raw score over the sum the score divides by: positive weights, or the
-    negative ones of a rubric that has no others. Parts add up to the score before it is kept within 0 and 1
-    (less 1 for a rubric of negative weights only), and to the raw score when not normalised. Arguments and
-    errors as for ``score_verdicts``.
-
-    Worked: weights (10, 5, −3) with MET, UNMET, MET: P = 15, parts 0.667, 0, −0.2, score 0.467. Weights
-    (10, 5, −3) with MET, CANNOT_ASSESS skipped, UNMET: P = 10, parts 1, None, 0.
-    """
-    worth = contributions(weights, outcomes, worst=worst, abstention=abstention, on_error=on_error)
-    failed = any(isinstance(outcome, Failed) for outcome in outcomes)
-    [parts] = _divided(
-        np.array([worth], dtype=np.float64),
-        weights,
-        np.array([failed and on_error == "fail_item"]),
-        normalize,
-    )
-    return [None if math.isnan(part) else float(part) for part in parts]
 
 
 def score_part_columns(
@@ -55,11 +25,18 @@ def score_part_columns(
     abstention: Abstention = "skip",
     on_error: OnError = "exclude",
 ) -> Floats:
-    """`score_parts` of many submissions at once: (submissions × criteria), NaN where it says None.
+    """What each criterion adds to the score of each submission: (submissions × criteria), NaN where it leaves
+    the score alone and all along a row without a score.
 
-    `values` are (submissions × criteria), NaN for an abstention and wherever `failed` is true.
+    `values` are (submissions × criteria), NaN for an abstention and wherever `failed` is true. A part is the
+    contribution to the raw score over the sum the score divides by: positive weights, or the negative ones of
+    a rubric that has no others. Parts add up to the score before it is kept within 0 and 1 (less 1 for a
+    rubric of negative weights only), and to the raw score when not normalised. Policies and `worst` are as
+    for ``score_verdicts``. Raises ValueError for an unknown policy, and unless each criterion has a weight
+    and a column of both tables.
 
-    Worked: weights (10, 5, −3), nothing failed: values 1, 0, 1 give 0.667, 0, −0.2; 1, NaN, 0 give 1, NaN, 0.
+    Worked: weights (10, 5, −3), nothing failed: values 1, 0, 1 have P = 15, parts 0.667, 0, −0.2 and score
+    0.467; values 1, NaN, 0 with the abstention skipped have P = 10 and parts 1, NaN, 0.
     """
     criteria = values.shape[1]
     if failed.shape != values.shape or len(weights) != criteria:

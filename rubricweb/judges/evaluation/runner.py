@@ -24,7 +24,7 @@ from rubricweb.judges.evaluation.cached_grader import with_reply_cache
 from rubricweb.judges.evaluation.experiment import Experiment, opened
 from rubricweb.judges.evaluation.fingerprints import grader_digest, item_key
 from rubricweb.judges.evaluation.results import EvalResult, EvalTimingStats, ItemResult
-from rubricweb.judges.usage import Usage, counted
+from rubricweb.judges.usage import Usage, usage_counter
 
 CONCURRENT_ITEMS = 16
 
@@ -155,7 +155,7 @@ class _Run:
     async def _graded(self, task: _Task, spent: Usage) -> ItemResult:
         """The item's result; ``spent`` went into it before, when it failed."""
         began = time.perf_counter()
-        with counted() as usage:
+        with usage_counter() as usage:
             try:
                 report = await task.rubric.grade(task.submission, self._grader)
             except Exception as error:  # this item's own failure; an interruption passes through

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Form = Literal["criterion", "one_shot", "holistic", "prose"]
-FORMS: tuple[Form, ...] = ("criterion", "one_shot", "holistic", "prose")
 
 
 @dataclass(frozen=True, slots=True)

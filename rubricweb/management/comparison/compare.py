@@ -8,8 +8,9 @@ from rubricweb import access
 from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.number_format import counted, interval_text, share, text_of, value_of
+from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid
-from rubricweb.management.runs import diff
+from rubricweb.management.runs import diff, gates
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.printed import Table, print_json, terminal
 from rubricweb.management.terminal.shapes import as_shape, print_shape
@@ -29,10 +30,7 @@ from rubricweb.services.datasets.halves import looks
 
 FIGURES = ("accuracy", "balanced_accuracy", "mcc")
 OPTION_FIGURES = ("quadratic_kappa", "adjacent_accuracy", "steps_apart", "value_error", "macro_f1")
-SCORE_FIGURES = ("pearson", "spearman", "kendall", "rmse", "mae", "bias")
 ALL = "all criteria"
-NOTHING_TO_COMPARE = 1
-"""The exit code where no unit has an answer of both sides."""
 COLUMNS = {
     "n": "n",
     "accuracy": "accuracy",
@@ -51,9 +49,12 @@ COLUMNS = {
 def run(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.VIEWER)
     if options.baseline is not None:
-        if options.queue:
-            raise Invalid("--queue and --with ask for different comparisons; use one of them.")
-        return diff.show(actor, *_both(actor, options), as_json=options.json)
+        if options.queue or options.min_kappa is not None:
+            option = "--queue" if options.queue else "--min-kappa"
+            raise Invalid(f"{option} and --with ask for different comparisons; use one of them.")
+        return diff.show(actor, *_both(actor, options), as_json=options.json, fail_on=options.fail_on)
+    if options.fail_on:
+        raise Invalid("--fail-on is about the difference from another run; name that --with.")
     judged = access.access_run(actor.team, _number(options.run))
     queues = [lookup.queue_called(actor.team, name) for name in options.queue]
     queues = queues or comparable.queues_to_compare(judged)
@@ -65,10 +66,28 @@ def run(options: argparse.Namespace) -> int:
 
         print_shape(Shown, found, indent=2)
     elif found.unavailable is not None:
-        return _nothing(found.unavailable, options)
+        print_unavailable(found.unavailable)
+        _print_left_out(found)
     else:
         _print(found)
-    return NOTHING_TO_COMPARE if found.unavailable else 0
+    if found.unavailable:
+        return gates.NOTHING
+    return 0 if options.min_kappa is None else _gate(found, options.min_kappa)
+
+
+def _gate(found: Comparison, least: float) -> int:
+    """The exit code for `--min-kappa`, with why it is not 0 as a note."""
+    kappa = found.overall.kappa.value
+    if found.hidden_items:
+        note(gates.undecided(found.hidden_items))
+        return gates.NOTHING
+    if kappa is None:
+        note("κ over all criteria is undefined: --min-kappa cannot be decided.")
+        return gates.NOTHING
+    if kappa >= least - ROUNDING:
+        return 0
+    note(f"κ {kappa:.4f} is below --min-kappa {least:g}.")
+    return gates.GATE_MISSED
 
 
 def _both(actor: Actor, options: argparse.Namespace) -> tuple[Run, Run]:
@@ -107,7 +126,7 @@ def _nothing(unavailable: Unavailable, options: argparse.Namespace) -> int:
         print_json({"unavailable": as_shape(Shown, unavailable)}, indent=2)
     else:
         print_unavailable(unavailable)
-    return NOTHING_TO_COMPARE
+    return gates.NOTHING
 
 
 def _rows(found: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:

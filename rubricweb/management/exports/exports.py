@@ -9,8 +9,8 @@ from rubricweb.management.terminal.printed import moment, print_file, table, ter
 from rubricweb.management.terminal.remarks import remark
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role, User
-from rubricweb.selectors.exports import exports as selected
 from rubricweb.selectors.exports.recorded import recorded_exports
+from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import exports
@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     judged = access.access_run(actor.team, options.run) if options.run is not None else None
     queues = [lookup.queue_called(actor.team, name) for name in options.queue]
     if not queues:
-        queues = list(selected.labelled_queues(dataset))
+        queues = list(labelled_queues(dataset.pk, team=dataset.team))
         queues = people_first(queues) if options.what == "ground_truth" else queues
     export = exports.export(
         actor.team,

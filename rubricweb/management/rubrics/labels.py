@@ -9,7 +9,7 @@ from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.printed import moment, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Role, RubricVersion
-from rubricweb.selectors.probes import label_changes
+from rubricweb.selectors.probes import changes_with_probes
 from rubricweb.selectors.rubrics import versions as selected
 from rubricweb.selectors.rubrics.label_changes import GUIDELINES, LabelChange
 from rubricweb.selectors.teams.lookup import person_called
@@ -23,7 +23,7 @@ from rubricweb.templatetags.rubric_words import probe_words
 def changes(options: argparse.Namespace) -> int:
     """The criteria a version asks in other words, what stands on the words before, and what was decided."""
     actor = resolve_actor(options, Role.VIEWER)
-    found = label_changes(_version(actor, options), viewer=actor.user)
+    found = changes_with_probes(_version(actor, options), viewer=actor.user)
     if options.json:
         from rubricweb.api.rubrics.label_schemas import LabelChange as Shape
 
@@ -133,7 +133,7 @@ def _version(actor: Actor, options: argparse.Namespace) -> RubricVersion:
 
 def _called(version: RubricVersion, name: str) -> LabelChange:
     """The change about a criterion by name or id. Raises Invalid, naming those there are."""
-    found = label_changes(version, viewer=None).changes
+    found = changes_with_probes(version, viewer=None).changes
     for change in found:
         if name == change.uid or (change.name and name.casefold() == change.name.casefold()):
             return change

@@ -34,7 +34,8 @@ from rubricweb.selectors.adjudication.differing_units import scope as scope
 from rubricweb.selectors.blinding import hidden_items, hidden_of, key_is_hidden
 from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.people import Unit, decided_rows, decisions
-from rubricweb.selectors.shared.pages import NOT_OURS, number_cursor, numbers_in
+from rubricweb.selectors.rubrics.criterion_names import criterion_names
+from rubricweb.selectors.shared.pages import not_ours, number_cursor, numbers_in
 
 PAGE_SIZE = 50
 
@@ -100,7 +101,8 @@ class InboxUnit:
 
 @dataclass(frozen=True)
 class InboxPage:
-    """One page of the inbox; `kinds` and `criteria` count what the other filters leave.
+    """One page of the inbox; `kinds` and `criteria` count what the other filters leave. Each criterion has
+    the name that tells it from the others.
 
     `hidden_items` counts those left out because the viewer is still to review them blind.
     """
@@ -109,7 +111,7 @@ class InboxPage:
     total: int
     everything: int
     kinds: tuple[tuple[str, int], ...]
-    criteria: tuple[tuple[Criterion, int], ...]
+    criteria: tuple[tuple[Criterion, str, int], ...]
     hidden_items: int
     next_cursor: str | None
 
@@ -146,7 +148,7 @@ def inbox(
     # What was decided for a cause may be about any dataset of the team, not only about those of the scope.
     everywhere = hidden_items(where.viewer, where.team).values_list("pk", flat=True)
     hidden = frozenset(everywhere) if cause else where.hidden
-    criteria = Criterion.objects.in_bulk({unit[1] for unit in kinds})
+    criteria = Criterion.objects.select_related("version").in_bulk({unit[1] for unit in kinds})
     found = [
         InboxUnit(item_id, criteria[criterion_id], of)
         for (item_id, criterion_id), of in kinds.items()
@@ -173,6 +175,7 @@ def inbox_page(
     per_kind = Counter(name for row in of_criteria for name in row.kinds)
     per_criterion = Counter(row.criterion.pk for row in of_kind)
     criteria = {row.criterion.pk: row.criterion for row in found}
+    names = criterion_names(criteria.values())
     after = _opened(cursor) if cursor else None
     rest = [row for row in wanted if after is None or list(row.key) > after]
     rows = shown(where, rest[:size])
@@ -182,7 +185,7 @@ def inbox_page(
         everything=len(of_criteria),
         kinds=tuple((name, per_kind[name]) for name in KINDS),
         criteria=tuple(
-            (criteria[pk], per_criterion[pk])
+            (criteria[pk], names[pk], per_criterion[pk])
             for pk in sorted(criteria, key=lambda pk: (-criteria[pk].version_id, criteria[pk].position))
         ),
         hidden_items=items_left_out(where),
@@ -299,5 +302,5 @@ def _opened(cursor: str) -> list[float]:
     """The key a cursor stands for. Raises Invalid for one that is not ours."""
     key = numbers_in(cursor)
     if len(key) != 6:
-        raise Invalid(NOT_OURS)
+        raise not_ours()
     return key

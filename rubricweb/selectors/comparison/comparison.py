@@ -224,7 +224,7 @@ def compare(
         on_other_versions=sum(unit[1] in elsewhere for unit in labelled),
         of_other_systems=sum(unit[0] not in hidden for unit in of_others),
         unavailable=why_nothing(
-            run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden, viewer=viewer
+            run, queues, labelled, of_others, said, elsewhere=elsewhere, hidden=hidden, viewer=viewer
         ),
         describes=scores.estimate.described(truths),
         criteria=_per_criterion(criteria, evidence, hidden),
@@ -320,7 +320,10 @@ def overview(
     pooled = Evidence(labelled, of_people(by_rater), said, asked, resamples, seed, cases).by_effect
     agreement = pooled.pair(units)
     labelled_binary = [unit for unit in labelled if unit[0] not in hidden and unit[1] not in others]
-    unavailable = why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden, viewer=viewer)
+    of_others = found.keys() - labelled.keys()
+    unavailable = why_nothing(
+        run, queues, labelled, of_others, said, elsewhere=elsewhere, hidden=hidden, viewer=viewer
+    )
     if unavailable is None and agreement.kappa.value is None:
         unavailable = one_verdict(run) if agreement.n else choices_only(run)
     rows = scored_rows([run], hidden)

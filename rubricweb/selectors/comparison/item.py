@@ -80,7 +80,7 @@ def item_comparison(
     )
     runs = [] if run is None else [run]
     read = readings(queues, runs=runs)[item.dataset_id]
-    # Of a rater's labels on one unit only the one that counts has a answer.
+    # Of a rater's labels on one unit only the one that counts has an answer.
     counting = {
         (label.criterion_id, label.rater_id): label.judgement_id
         for label in people_labels(queues, runs=runs, items=[item.pk])

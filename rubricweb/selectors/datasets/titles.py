@@ -14,9 +14,9 @@ from rubricweb.selectors.blinding import key_is_hidden
 
 READ = 400
 """So many characters are read of a text to find its first words."""
-COMPARED_ITEMS, COMPARED = 20, 60
-"""An item is called by its prompt where one of the first 20 items of its dataset has a prompt whose first 60
-characters are others: what they all begin with tells no item from the next."""
+COMPARED_ITEMS = 20
+"""Items are called by their prompts where the words a title shows of these tell most cases among the first 20
+items of their dataset apart; else by their submissions."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,11 @@ class ItemTitle:
 def item_titles(item_ids: Iterable[int], *, viewer: User, team: Team) -> dict[int, ItemTitle]:
     """The titles of these items of the team by their ids. Three queries; of texts the beginnings are read."""
     some: QuerySet[Item] = Item.objects.filter(pk__in=set(item_ids), dataset__team=team).order_by()
-    begins = Substr(PromptWords(F("prompt")), 1, COMPARED)
-    words = Case(
-        When(_says_nothing(some, begins), then=Substr("submission", 1, READ)),
-        default=Substr(PromptWords(F("prompt")), 1, READ),
-        output_field=TextField(),
-    )
-    rows = some.annotate(begins=begins, words=words, hidden=key_is_hidden(viewer, team))
+    asked = Substr(PromptWords(F("prompt")), 1, READ)
+    says_nothing = Q(asked__isnull=True) | Q(dataset__in=_asked_alike(some, asked))
+    answer = When(says_nothing, then=Substr("submission", 1, READ))
+    words = Case(answer, default=F("asked"), output_field=TextField())
+    rows = some.annotate(asked=asked, words=words, hidden=key_is_hidden(viewer, team))
     found = rows.values_list("pk", "position", "words", "key", "hidden")
     return {
         pk: ItemTitle(position + 1, first_words(text or ""), "" if hidden else key)
@@ -51,20 +49,19 @@ def item_titles(item_ids: Iterable[int], *, viewer: User, team: Team) -> dict[in
     }
 
 
-def _says_nothing(some: QuerySet[Item], begins: Substr) -> Q:
-    """The condition on these items, annotated with `begins`, that their prompt tells them from no other one:
-    there is none, or none with words, or those of its dataset begin with the same. One query.
+def _asked_alike(some: QuerySet[Item], asked: Substr) -> list[int]:
+    """The datasets of these items whose prompts, of which `asked` is the beginning, tell few cases apart. One
+    query.
     """
     # Told once for each dataset: asked anew for each item, the first 20 are most of the work of a page.
     first = Item.objects.filter(dataset__in=some.values("dataset"), position__lt=COMPARED_ITEMS).order_by()
-    beginnings: dict[int, set[str | None]] = defaultdict(set)
-    for dataset_id, beginning in first.annotate(begins=begins).values_list("dataset_id", "begins"):
-        beginnings[dataset_id].add(beginning)
-    condition = Q(begins__isnull=True)
-    for dataset_id, several in beginnings.items():
-        if len(several) == 1:
-            condition |= Q(dataset=dataset_id, begins__in=several - {None})
-    return condition
+    # All answers to a case are asked the same.
+    cases: dict[int, dict[int, str]] = defaultdict(dict)
+    for dataset_id, case_id, text in first.annotate(asked=asked).values_list("dataset", "case", "asked"):
+        if text is not None:
+            cases[dataset_id][case_id] = first_words(text)
+    several = {dataset_id: len(set(words.values())) for dataset_id, words in cases.items()}
+    return [pk for pk, count in several.items() if count == 1 or 2 * count <= len(cases[pk])]
 
 
 def item_title(item: Item, *, viewer: User, team: Team) -> ItemTitle:

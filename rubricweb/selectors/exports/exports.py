@@ -35,6 +35,7 @@ from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden, with
 from rubricweb.selectors.datasets.systems import items_name_systems
 from rubricweb.selectors.datasets.versions import case_of_item, file_keys
 from rubricweb.selectors.exports.label_lineage import CountedLabels
+from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.stored_answers import answer_of
 from rubricweb.selectors.shared.unavailable import Unavailable
 
@@ -272,16 +273,10 @@ def preselected(team: Team) -> Dataset | None:
     return found.filter(Exists(queue)).first() or found.filter(Exists(ended)).first() or found.first()
 
 
-def labelled_queues(dataset: Dataset | None) -> QuerySet[ReviewQueue]:
-    """Queues over the dataset with at least one submitted review."""
-    submitted = Review.objects.filter(queue=OuterRef("pk"), state=ReviewState.SUBMITTED)
-    return ReviewQueue.objects.filter(Exists(submitted), dataset=dataset).order_by("-created_at", "-pk")
-
-
 def only_decided(dataset: Dataset) -> bool:
     """Whether something is decided on the dataset while nobody's labels of it are left."""
     decided = Adjudication.objects.undeleted().filter(item__dataset=dataset)
-    return decided.exists() and not labelled_queues(dataset).exists()
+    return decided.exists() and not labelled_queues(dataset.pk, team=dataset.team).exists()
 
 
 def decided_version(dataset: Dataset) -> RubricVersion | None:
@@ -301,7 +296,8 @@ def unavailable(dataset: Dataset | None, *, what: str) -> Unavailable | None:
     if dataset is None:
         step = "Import a dataset, grade it or have people review it; the results leave from here."
         return Unavailable("no_dataset", "There is no dataset to export from.", step, page="datasets")
-    if labelled_queues(dataset).exists() or (what == "ground_truth" and only_decided(dataset)):
+    labelled = labelled_queues(dataset.pk, team=dataset.team).exists()
+    if labelled or (what == "ground_truth" and only_decided(dataset)):
         return None
     if what == "ground_truth":
         why = f"Nobody has submitted labels of {dataset} yet, so there is no ground truth to export."

@@ -122,7 +122,7 @@ def _origin(settled: SettledLabels, unit: Unit) -> LabelProvenance | None:
         return None
     how = [settled.lineages[given_to, unit[1]] for given_to in found.given_to]
     labels = [asdict(said) for said in found.labels]
-    if len(how) == len(labels) and not found.decided_by:
+    if len(how) == len(labels) and not found.is_decided:
         labels = [
             said | {"rubric_version": one.rubric_version, "counts_by": one.counts_by}
             for said, one in zip(labels, how, strict=True)

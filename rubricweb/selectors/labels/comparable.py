@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from rubricweb.models import (
     Criterion,
+    Dataset,
     Item,
     Review,
     ReviewQueue,
@@ -35,6 +36,11 @@ def labelled_queues(dataset_id: int | None = None, *, team: Team) -> QuerySet[Re
     return queues.order_by("-created_at", "-pk")
 
 
+def counting_queues(dataset: Dataset) -> list[ReviewQueue]:
+    """The queues whose labels count for a dataset unless somebody chooses: see `people_first`."""
+    return people_first(list(labelled_queues(dataset.pk, team=dataset.team)))
+
+
 def comparable_runs(team: Team) -> QuerySet[Run]:
     """Ended runs over a dataset that people have labelled, newest first; none over answers of an archived
     system.
@@ -48,14 +54,10 @@ def comparable_runs(team: Team) -> QuerySet[Run]:
     )
 
 
-def run_to_compare(
-    team: Team, queues: Sequence[ReviewQueue] = (), *, dataset_id: int | None = None
-) -> Run | None:
-    """The run to begin with: the newest finished one over labelled items (of `queues` or one dataset)."""
+def run_to_compare(team: Team, queues: Sequence[ReviewQueue] = ()) -> Run | None:
+    """The run to begin with: the newest finished one over labelled items (of the `queues`, where given)."""
     runs = comparable_runs(team)
-    if dataset_id is not None:
-        runs = runs.filter(dataset=dataset_id)
-    elif queues:
+    if queues:
         runs = runs.filter(dataset=queues[0].dataset_id)
         version = queues[0].rubric_version
         same_version = runs.filter(rubric_version=version)

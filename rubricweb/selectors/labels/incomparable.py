@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from rubricweb.engine.agreement.scores.people_mean import LEAST_PILOT
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import Criterion, Item, ReviewQueue, Run, RunItem, User
-from rubricweb.selectors.blinding import what_hides
+from rubricweb.models import Criterion, Item, ReviewQueue, Run, RunItem, SystemVersion, User
+from rubricweb.selectors.blinding import what_hides, with_other_answers
 from rubricweb.selectors.labels.ground_truth import RunAnswers, Truth, Unit
 from rubricweb.selectors.shared.unavailable import Unavailable, sample_for
 
@@ -28,14 +28,16 @@ def why_nothing(
     run: Run,
     queues: Sequence[ReviewQueue],
     labelled: Mapping[Unit, Truth],
+    of_others: Collection[Unit],
     said: RunAnswers,
     *,
     elsewhere: Collection[int],
     hidden: Collection[int],
     viewer: User,
 ) -> Unavailable | None:
-    """Why no unit has an answer of both sides; None where one has. `labelled` holds every unit of people,
-    `elsewhere` the criteria of other versions.
+    """Why no unit has an answer of both sides; None where one has. `labelled` holds every unit of people but
+    those `of_others`, answers of system versions the run is not about; `elsewhere` are the criteria of other
+    rubric versions.
     """
     asked = {unit: truth for unit, truth in labelled.items() if unit[1] not in elsewhere}
     visible = {unit: truth for unit, truth in asked.items() if unit[0] not in hidden}
@@ -73,7 +75,31 @@ def why_nothing(
             page="run",
             run_id=run.pk,
         )
-    return no_labels(run)
+    answered = {unit[0] for unit in of_others if unit[0] not in hidden}
+    return _other_systems(run, answered, hidden) if answered else no_labels(run)
+
+
+def _other_systems(run: Run, answered: set[int], hidden: Collection[int]) -> Unavailable:
+    """People labelled these items alone, and the run is over answers of other system versions."""
+    ours = [one.system for one in run.launched_with]
+    of_items = Item.objects.filter(pk__in=answered).order_by().values("system_version")
+    versions = SystemVersion.objects.filter(pk__in=of_items)
+    theirs = [str(one) for one in versions.select_related("system").order_by("system__name", "position")]
+    if not answered.isdisjoint(with_other_answers(set(hidden), run.dataset_id)):
+        theirs = []  # by elimination they would tell who gave an answer that the viewer rates blind
+    options = "".join(f" --system {name}" for name in (*theirs, *ours) if name)
+    return Unavailable(
+        "labels_of_other_systems",
+        f"People labelled answers of {_names(theirs) or 'other system versions'}; {run} judged those of "
+        f"{_names(ours)}.",
+        "Start runs over all of these versions together, with the judge of this one: they count as one judge"
+        + (f" (rubricweb grade …{options})." if theirs else "."),
+        page="runs",
+    )
+
+
+def _names(versions: Sequence[str]) -> str:
+    return ", ".join(name or "no system named" for name in versions)
 
 
 def _another_version(run: Run, queues: Sequence[ReviewQueue]) -> Unavailable:

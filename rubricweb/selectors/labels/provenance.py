@@ -7,7 +7,7 @@ from datetime import datetime
 
 from rubricweb.engine.ground_truth import majority, vote_rule
 from rubricweb.engine.origin import Origin
-from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, Run, User
+from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, User
 from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.labels.adjudications import labelling_queues
 from rubricweb.selectors.labels.ground_truth import people_first
@@ -30,9 +30,10 @@ class SaidLabel:
 class Provenance:
     """How one unit came to its label; `verdict` None while people are tied.
 
-    `rule` is one of the engine's RULES. `decided_by` is the user name of who decided it, "" where nobody had
-    to: then `decided_at` is when the last of the `labels` was given. `given_to` are the criteria the labels
-    were given to, in their order; of a decision the one it was decided on.
+    `rule` is one of the engine's RULES. `decided_by` is the user name of who decided it, "" where their
+    account is deleted and where nobody had to: then `decided_at` is when the last of the `labels` was given.
+    `given_to` are the criteria the labels were given to, in their order; of a decision the one it was decided
+    on.
     """
 
     verdict: str | None
@@ -41,6 +42,7 @@ class Provenance:
     decided_at: datetime | None
     labels: tuple[SaidLabel, ...]
     given_to: tuple[int, ...]
+    is_decided: bool = False
     cause: str = ""
     reason: str = ""
 
@@ -49,7 +51,6 @@ def provenances(
     queues: Sequence[ReviewQueue],
     *,
     items: Iterable[int] | None = None,
-    runs: Sequence[Run] = (),
     version: int | None = None,
     datasets: Collection[int] = (),
 ) -> dict[Unit, Provenance]:
@@ -62,12 +63,12 @@ def provenances(
     said: dict[Unit, list[SaidLabel]] = defaultdict(list)
     given_to: dict[Unit, list[int]] = defaultdict(list)
     last: dict[Unit, datetime] = {}
-    for one in people_labels(queues, runs=runs, version=version, items=items, detailed=True):
+    for one in people_labels(queues, version=version, items=items, detailed=True):
         assert one.at is not None  # submitted labels have a time
         said[one.unit].append(SaidLabel(one.rater, False, one.final, one.origin))
         given_to[one.unit].append(one.given_to)
         last[one.unit] = max(one.at, last.get(one.unit, one.at))
-    applied = decisions(queues, runs=runs, version=version, items=items, datasets=datasets)
+    applied = decisions(queues, version=version, items=items, datasets=datasets)
     found = {unit: _by_vote(labels, given_to[unit], last[unit]) for unit, labels in said.items()}
     # Also where no label is left of those it was decided from.
     for unit, decision in decided_rows(applied).items():
@@ -94,6 +95,7 @@ def _by_decision(decision: Adjudication, labels: tuple[SaidLabel, ...]) -> Prove
         decided_at=decision.decided_at,
         labels=kept or labels,
         given_to=(decision.criterion_id,),
+        is_decided=True,
         cause=decision.cause,
         reason=decision.reason,
     )

@@ -184,7 +184,7 @@ def reaches_mark(queue: ReviewQueue, right: int, total: int) -> bool:
     return queue.pass_mark is None or right / total >= queue.pass_mark - MARK_DIFFERS
 
 
-def counted(queue: ReviewQueue, rater: Rater, *, since: datetime | None = None) -> tuple[int, int]:
+def gold_score(queue: ReviewQueue, rater: Rater, *, since: datetime | None = None) -> tuple[int, int]:
     """(right, total) of the labels a rater gave to gold items, those submitted after `since`."""
     by_item = _scores(queue, since=since, rater=rater).get(rater.pk, {})
     return sum(right for right, _ in by_item.values()), sum(total for _, total in by_item.values())

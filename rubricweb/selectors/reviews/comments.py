@@ -4,7 +4,7 @@ A comment may tell a verdict. So while an item is hidden from somebody, they see
 own, and of those not which verdict they were about.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,6 +17,7 @@ from rubricweb.models import (
     Item,
     Judgement,
     Membership,
+    RaterKind,
     ReviewQueue,
     Role,
     Run,
@@ -25,6 +26,7 @@ from rubricweb.models import (
     in_reviews,
 )
 from rubricweb.selectors.blinding import hidden_items, require_visible
+from rubricweb.selectors.rubrics.criterion_names import criterion_names
 from rubricweb.selectors.shared.pages import keyset_page
 
 SHOWN = 50
@@ -72,6 +74,14 @@ class Mentionable:
 
 
 @dataclass(frozen=True)
+class OfferedVerdict:
+    """A verdict that a new comment can be about; `by` is whose, as the page around the comments says it."""
+
+    judgement: Judgement
+    by: str
+
+
+@dataclass(frozen=True)
 class Thread:
     """Comments on an item in time order, the newest page of them.
 
@@ -89,8 +99,23 @@ class Thread:
     own_withheld: bool
     may_write: bool
     criteria: tuple[Criterion, ...]
-    verdicts: tuple[Judgement, ...]
+    verdicts: tuple[OfferedVerdict, ...]
     people: tuple[Mentionable, ...]
+
+    @property
+    def named_criteria(self) -> list[tuple[Criterion, str]]:
+        """The criteria as they are offered, each with its name: of a reworded one the newest words."""
+        newest: dict[tuple[int | None, str | int], Criterion] = {}
+        for one in sorted(self.criteria, key=lambda one: -one.version_id):
+            newest.setdefault((one.version.rubric_id, one.uid or one.pk), one)
+        names = criterion_names(newest.values())
+        return [(one, names[one.pk]) for one in self.criteria if one.pk in names]
+
+    @property
+    def named_verdicts(self) -> list[tuple[OfferedVerdict, str]]:
+        """The verdicts as they are offered, each with the name of what it answers."""
+        names = criterion_names({one.judgement.criterion for one in self.verdicts})
+        return [(one, names[one.judgement.criterion_id]) for one in self.verdicts]
 
     @property
     def before(self) -> int | None:
@@ -104,11 +129,12 @@ def thread(
     viewer: User,
     run: Run | None = None,
     queues: Sequence[ReviewQueue] = (),
+    letters: Mapping[int, str] | None = None,
     before: int | None = None,
     size: int = SHOWN,
 ) -> Thread:
     """The newest comments on the item, or those before a comment's id; verdicts of `run` and `queues` can be
-    commented on.
+    commented on. `letters` stand there for people's names, by rater id, where the page hides those.
     """
     team = item.dataset.team
     withheld = hidden_items(viewer, team, item=item.pk).exists()
@@ -128,7 +154,7 @@ def thread(
         own_withheld=withheld and hidden_items(viewer, team, item=item.pk, own=True).exists(),
         may_write=may_write,
         criteria=_criteria(item, run, queues) if may_write else (),
-        verdicts=_verdicts(item, run, queues) if may_write and not withheld else (),
+        verdicts=_verdicts(item, run, queues, letters) if may_write and not withheld else (),
         people=_people(team) if may_write else (),
     )
 
@@ -231,7 +257,8 @@ def _criteria(item: Item, run: Run | None, queues: Sequence[ReviewQueue]) -> tup
         among: list[Run | ReviewQueue] = [*([run] if run else []), *queues]
         versions = {one.rubric_version_id for one in among if one.rubric_version_id}
         versions = versions or _last_versions(item)
-    return tuple(Criterion.objects.filter(version__in=versions).order_by("-version_id", "position"))
+    rows = Criterion.objects.filter(version__in=versions).select_related("version")
+    return tuple(rows.order_by("-version_id", "position"))
 
 
 def _last_versions(item: Item) -> set[int]:
@@ -244,15 +271,27 @@ def _last_versions(item: Item) -> set[int]:
     return {one for one in found if one is not None}
 
 
-def _verdicts(item: Item, run: Run | None, queues: Sequence[ReviewQueue]) -> tuple[Judgement, ...]:
+def _verdicts(
+    item: Item, run: Run | None, queues: Sequence[ReviewQueue], letters: Mapping[int, str] | None
+) -> tuple[OfferedVerdict, ...]:
     among = in_reviews(queue__in=queues)
     if run is not None:
         among |= Q(run=run)
     elif not queues:
         return ()
     rows = Judgement.objects.filter(among, item=item, verdict__isnull=False)
-    rows = rows.select_related("criterion", "run")
-    return tuple(rows.order_by("criterion__position", "review_id", "pk")[:VERDICTS_OFFERED])
+    rows = rows.select_related("criterion__version", "review__rater")
+    offered = rows.order_by("criterion__position", "review_id", "pk")[:VERDICTS_OFFERED]
+    return tuple(OfferedVerdict(one, _whose(one, letters)) for one in offered)
+
+
+def _whose(verdict: Judgement, letters: Mapping[int, str] | None) -> str:
+    if verdict.review is None:
+        return verdict.judge
+    rater = verdict.review.rater
+    if letters is None or rater.kind != RaterKind.HUMAN:
+        return rater.name
+    return letters.get(rater.pk, "a person")
 
 
 def _people(team: Team) -> tuple[Mentionable, ...]:

@@ -12,14 +12,13 @@ from rubricweb.models import (
     Dataset,
     Item,
     Judgement,
-    ReviewQueue,
     RubricVersion,
     Run,
     RunItem,
     Vote,
 )
-from rubricweb.selectors.labels.comparable import labelled_queues
-from rubricweb.selectors.labels.ground_truth import Unit, labels, people_first, run_answers
+from rubricweb.selectors.labels.comparable import counting_queues
+from rubricweb.selectors.labels.ground_truth import Unit, labels, run_answers
 from rubricweb.selectors.labels.people import reading_by
 
 REASONS = {
@@ -34,9 +33,6 @@ REASONS = {
 
 WEIGHTS = {reason: 2 ** (len(REASONS) - 1 - place) for place, reason in enumerate(REASONS)}
 """people 32, judge 16, flips 8, cannot_assess 4, low_confidence 2, errors 1."""
-
-OF_A_RUN = frozenset(REASONS) - {"people"}
-"""Reasons that only a run can give."""
 
 LOW_CONFIDENCE = 0.7
 """A judge that says less of its verdict is not sure of it."""
@@ -111,7 +107,7 @@ def priorities(
 def _units(dataset: Dataset, run: Run | None, reason: str) -> Iterable[Iterable[tuple[int, int | None]]]:
     """The (item id, criterion id) a reason holds for; criterion None where it holds for the whole item."""
     if reason == "people":
-        said = labels(_queues(dataset), runs=_some(run))
+        said = labels(counting_queues(dataset), runs=_some(run))
         return [[unit for unit, by_rater in said.items() if len(set(by_rater.values())) > 1]]
     if run is None:
         return []
@@ -135,13 +131,9 @@ def _some(run: Run | None) -> list[Run]:
     return [] if run is None else [run]
 
 
-def _queues(dataset: Dataset) -> list[ReviewQueue]:
-    return people_first(list(labelled_queues(dataset.pk, team=dataset.team)))
-
-
 def _against_people(dataset: Dataset, run: Run) -> list[Unit]:
     """The units whose verdict is not that of more than half of the people."""
-    queues = _queues(dataset)
+    queues = counting_queues(dataset)
     judged = run_answers([run], beside=queues).labels
     return [
         unit
@@ -168,7 +160,7 @@ class ReasonCount:
     items: int
 
 
-def counted(found: Found, of: Collection[int]) -> list[ReasonCount]:
+def reason_counts(found: Found, of: Collection[int]) -> list[ReasonCount]:
     """How many of these items there are for each reason, the weightiest first; reasons of none left out."""
     among = [found[pk] for pk in of if pk in found]
     counts = {reason: sum(reason in by for by in among) for reason in REASONS}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from rubricweb.engine.number_format import counted
+from rubricweb.errors import Invalid
 from rubricweb.models import (
     Criterion,
     Dataset,
@@ -20,7 +21,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.datasets.systems import blinded_answers
 from rubricweb.selectors.reviews.informative import REASONS, ReasonCount
-from rubricweb.selectors.reviews.queue_sources import Source, chosen, in_words, refused
+from rubricweb.selectors.reviews.queue_sources import Source, chosen, in_words
 from rubricweb.selectors.reviews.review_pace import team_pace
 from rubricweb.selectors.rubrics.chosen_criteria import chosen_criteria
 
@@ -88,7 +89,7 @@ def require_rubrics(
         own = Item.objects.filter(dataset=dataset, rubric_version__isnull=False)
         of_their_own = len(set(own.values_list("pk", flat=True)) & set(item_ids))
         if of_their_own:
-            raise refused(
+            raise Invalid.about(
                 "criteria",
                 f"{counted(of_their_own, 'item')} of {dataset} brought a rubric along, whose criteria cannot "
                 "be chosen: ask about all criteria, or choose items without a rubric of their own.",
@@ -100,7 +101,7 @@ def require_rubrics(
     if missing:
         bring = "brings no rubric of its own" if missing == 1 else "bring no rubric of their own"
         why = f"{counted(missing, 'item')} of {dataset} {bring}; choose a rubric version."
-        raise refused("rubric_version", why)
+        raise Invalid.about("rubric_version", why)
 
 
 def _asked(dataset: Dataset, version: RubricVersion | None, limit: Sequence[Criterion]) -> int | None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from rubricweb.engine.errors import Fault
 from rubricweb.errors import Invalid, NotFound, Withheld
 from rubricweb.models import Criterion, Dataset, Item, Judgement, Run, SystemVersion, User
 from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden
@@ -109,7 +108,7 @@ def chosen(
     if source.kind not in KINDS:
         raise Invalid.at("source", repr(source.kind), ", ".join(KINDS))
     if source.kind in ("run", SAMPLE) and source.run is not None and source.run.dataset_id != dataset.pk:
-        raise refused("source_run", f"{source.run} is over {source.run.dataset}, not over {dataset}.")
+        raise Invalid.about("source_run", f"{source.run} is over {source.run.dataset}, not over {dataset}.")
     items: QuerySet[Item] = Item.objects.current().filter(dataset=dataset)
     if source.search or source.metadata or source.strata_metadata:
         _require_systems_shown(dataset, viewer)
@@ -126,14 +125,14 @@ def chosen(
         found = _sample(items, dataset, source, viewer)
     elif source.kind == "filter":
         if not source.search and not source.metadata:
-            raise refused("search", "Say what the items match: a text, or key=value of their metadata.")
+            raise Invalid.about("search", "Say what the items match: a text, or key=value of their metadata.")
         found = SelectedItems(_ids(_narrowed(items, source)), {"kind": "filter"} | _narrowing(source))
     else:
         of_some: dict[str, Any] = {"of_systems": len(systems)} if systems else {}
         of_some |= {"half": half} if half else {}
         found = SelectedItems(_ids(items), {"kind": ALL} | of_some)
     if not found.item_ids:
-        raise refused("source", f"No item of {dataset} is chosen that way.")
+        raise Invalid.about("source", f"No item of {dataset} is chosen that way.")
     return found
 
 
@@ -169,7 +168,7 @@ def _require_answers_of(
     ]
     if others:
         names = ", ".join(map(str, systems))
-        raise refused("item_ids", f"Only answers of {names} belong here; {_first(others)}.")
+        raise Invalid.about("item_ids", f"Only answers of {names} belong here; {_first(others)}.")
 
 
 def _require_in_half(half: str, dataset: Dataset, item_ids: Sequence[int]) -> None:
@@ -179,7 +178,7 @@ def _require_in_half(half: str, dataset: Dataset, item_ids: Sequence[int]) -> No
     others = [place + 1 for pk, place in rows.values_list("pk", "position") if pk in among] if among else []
     if others:
         numbers = ", ".join(map(str, others[:NAMED_MAX])) + (" and more" if len(others) > NAMED_MAX else "")
-        raise refused(
+        raise Invalid.about(
             "item_ids", f"Only answers to {half} cases belong here; of the dataset's items not {numbers}."
         )
 
@@ -223,11 +222,11 @@ def _doubtful(
     if unknown:
         raise Invalid.at("reasons", repr(unknown[0]), ", ".join(informative.REASONS))
     if source.run is None:
-        raise refused("source_run", "Choose the run whose judge is to be looked at.")
+        raise Invalid.about("source_run", "Choose the run whose judge is to be looked at.")
     require_nothing_hidden(viewer, dataset.team, dataset.pk)
     found = informative.reasons(dataset, source.run, wanted, criteria=criteria)
     ids = tuple(pk for pk in _ids(_narrowed(items, source)) if pk in found)
-    counts = {one.reason: one.items for one in informative.counted(found, ids)}
+    counts = {one.reason: one.items for one in informative.reason_counts(found, ids)}
     return SelectedItems(ids, {"kind": "run", "run": source.run.pk, "reasons": counts} | _narrowing(source))
 
 
@@ -236,7 +235,7 @@ def _doubtful(
 
 def _sample(items: QuerySet[Item], dataset: Dataset, source: Source, viewer: User) -> SelectedItems:
     if not 0 <= source.seed < SEEDS:
-        raise refused("seed", f"A seed is a whole number from 0 to {SEEDS - 1}, not {source.seed}.")
+        raise Invalid.about("seed", f"A seed is a whole number from 0 to {SEEDS - 1}, not {source.seed}.")
     population = _ids(_narrowed(items, source))
     if source.item_ids:
         among = set(source.item_ids)
@@ -244,7 +243,9 @@ def _sample(items: QuerySet[Item], dataset: Dataset, source: Source, viewer: Use
     strata = _strata(dataset, source, population, viewer)
     if not len(strata) <= source.size <= len(population):
         least = f"{len(strata)}, one for each stratum," if len(strata) > 1 else "1"
-        raise refused("size", f"A sample has from {least} to {len(population)} items, not {source.size}.")
+        raise Invalid.about(
+            "size", f"A sample has from {least} to {len(population)} items, not {source.size}."
+        )
     shares = allocated({name: len(ids) for name, ids in strata.items()}, source.size)
     drawing = _drawing(source.seed, Item.objects.current().filter(dataset=dataset).count(), strata, shares)
     said: dict[str, Any] = {"kind": SAMPLE, "size": source.size, "of": len(population), "seed": source.seed}
@@ -304,7 +305,9 @@ def _strata(
 ) -> dict[str, list[int]]:
     """Value → its items of the population; a single stratum where none is asked for."""
     if source.strata_metadata and source.strata_criterion:
-        raise refused("strata_criterion", "Strata are by metadata or by a criterion's verdicts, not by both.")
+        raise Invalid.about(
+            "strata_criterion", "Strata are by metadata or by a criterion's verdicts, not by both."
+        )
     if source.strata_metadata:
         items = (
             Item.objects.current()
@@ -325,19 +328,17 @@ def _strata(
 
 def _verdicts(dataset: Dataset, source: Source, viewer: User) -> dict[int, Any]:
     if source.run is None:
-        raise refused("source_run", "Choose the run whose verdicts make the strata.")
+        raise Invalid.about("source_run", "Choose the run whose verdicts make the strata.")
     require_nothing_hidden(viewer, dataset.team, dataset.pk)
     rows = Judgement.objects.filter(
         run=source.run, repeat=0, criterion__name=source.strata_criterion, verdict__isnull=False
     )
     values = dict(rows.values_list("item_id", "verdict"))
     if not values:
-        raise refused("strata_criterion", f"{source.run} has no verdicts on {source.strata_criterion!r}.")
+        raise Invalid.about(
+            "strata_criterion", f"{source.run} has no verdicts on {source.strata_criterion!r}."
+        )
     return values
-
-
-def refused(place: str, message: str) -> Invalid:
-    return Invalid(message, [Fault(place, "this value", message)])
 
 
 # ── What a queue says of where its items come from ───────────────────────────────────────────────

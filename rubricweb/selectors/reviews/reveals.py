@@ -24,14 +24,13 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import hidden_items, require_visible
 from rubricweb.selectors.labels.adjudications import labelling_queues
 from rubricweb.selectors.labels.ground_truth import people_first
-from rubricweb.selectors.labels.people import decisions
 from rubricweb.selectors.labels.provenance import provenances
 from rubricweb.selectors.reviews.reviews import Measured, Quote, RaterAnswer, questions, quotes
 
 
 @dataclass(frozen=True)
 class RevealedAnswer(RaterAnswer):
-    """A answer with what it rests on; `changed_to` is a peer's final label where they changed theirs."""
+    """An answer with what it rests on; `changed_to` is a peer's final label where they changed theirs."""
 
     changed_to: str | None = None
     evidence: tuple[Quote, ...] = ()
@@ -139,8 +138,6 @@ def reveal(review: Review) -> list[Revealed]:
         row.criterion_id: row for row in Judgement.objects.filter(review=review).select_related("revision")
     }
     answers = _answers(review.item, review.queue, review.queue.run)
-    decided_on = decisions(queues, items=[review.item_id], version=version)
-    adjudicated = {criterion_id for _, criterion_id in decided_on}
     rows = []
     for question in questions(review):
         pk = question.criterion.pk
@@ -153,7 +150,7 @@ def reveal(review: Review) -> list[Revealed]:
                 my_reason=question.reason,
                 others=tuple(answer for rater, answer in said if rater != review.rater_id),
                 decided=truth.verdict if truth else None,
-                by_adjudication=pk in adjudicated,
+                by_adjudication=bool(truth and truth.is_decided),
                 measured=question.measured,
                 revision=getattr(own, "revision", None),
                 my_evidence=quotes(own) if own is not None else (),

@@ -57,7 +57,7 @@ class CriterionResult:
 @dataclass(frozen=True)
 class ItemReport:
     """Everything a run knows about one item. `calls` are those that do not stand under one criterion; of no
-    call is the text here, which `run_calls.call_in_full` has.
+    call is the text here, which `calls.call_in_full` has.
 
     `groups` scores every group of criteria as a rubric of its own, None holding the ungrouped; None as a
     whole when no criterion has a group, or the judge answered for all of them at once.

@@ -21,9 +21,6 @@ The longest list of them is the inbox of adjudication: six numbers of at most 24
 """
 SEARCH_CHARACTERS = 200
 """The longest text to search a list for: it stands in the same address, in up to twelve characters each."""
-NOT_OURS = (
-    "The page cursor is not of this list, or was given out by an earlier release; start from the first page."
-)
 
 
 @dataclass(frozen=True)
@@ -56,11 +53,20 @@ def keyset_page(
             rows = rows.filter(_after(order, place))
         except (ValueError, TypeError, OverflowError, RecursionError, ValidationError) as error:
             # A made-up cursor holds what the fields it is compared with cannot.
-            raise Invalid(NOT_OURS) from error
+            raise not_ours() from error
     found = list(rows.order_by(*order)[: size + 1])
     more = len(found) > size
     found = found[:size]
     return Page(tuple(found), _encode(found[-1], order) if more else None)
+
+
+def not_ours() -> Invalid:
+    """The refusal of a cursor that this list has not given out."""
+    return Invalid.about(
+        "cursor",
+        "The page cursor is not of this list, or was given out by an earlier release; start from the first "
+        "page.",
+    )
 
 
 def number_cursor(place: Sequence[float]) -> str:
@@ -74,9 +80,9 @@ def numbers_in(cursor: str) -> list[float]:
         place = _parts(cursor)
         is_ours = all(type(part) in (int, float) and isfinite(part) for part in place)
     except (ValueError, OverflowError, RecursionError) as error:
-        raise Invalid(NOT_OURS) from error
+        raise not_ours() from error
     if not is_ours:
-        raise Invalid(NOT_OURS)
+        raise not_ours()
     return place
 
 

@@ -13,6 +13,7 @@ CODES = {
     "no_run_over_labels": "no run has graded what people labelled",
     "no_labels": "nobody has labelled what the run graded",
     "labels_on_another_version": "people labelled by another rubric version than the run's",
+    "labels_of_other_systems": "people labelled only answers of system versions the run is not about",
     "labels_hidden": "all labels are on items the viewer is still to review blind",
     "no_verdicts": "the judge gave one score an item and no verdicts",
     "checks_only": "every criterion is a check, which nobody labels",

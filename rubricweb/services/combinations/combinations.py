@@ -31,7 +31,7 @@ from rubricweb.models import (
 from rubricweb.selectors.datasets.columns import MOST_COLUMNS, names
 from rubricweb.selectors.datasets.combinations import UNENDED
 from rubricweb.selectors.datasets.tags import tags_of
-from rubricweb.services import copies, dataset_versions, imported_runs
+from rubricweb.services import copies, dataset_versions, imported_runs, labels
 from rubricweb.services.combinations import plans
 from rubricweb.services.combinations.matching import AskedPart, Matching, Placed
 from rubricweb.services.combinations.plans import CombinationRequest
@@ -238,7 +238,7 @@ class _Copier:
         for run in self._imported:
             if grades := copies.imported_grades(run, copied):
                 assert run.rater is not None, "asked for"
-                imported_runs.add(self._imported_run(run, copied), run.rater, grades)
+                imported_runs.add(self._imported_run(run), run.rater, grades)
         if len(self._found.made) != made_before:
             self._found.save(update_fields=["made"])
 
@@ -268,12 +268,12 @@ class _Copier:
         wanted = f"{what} of {self.into.name}"
         if version is not None:
             wanted = f"{what} by {version} of {self.into.name}"
-        queue_name = datasets.free_queue_name(self.into, wanted)
+        queue_name = labels.free_queue_name(self.into, wanted)
         queue = copies.label_queue(self.into, version, queue_name, by=self._found.created_by)
         self._found.made[name] = queue.pk
         return queue
 
-    def _imported_run(self, run: Run, copied: copies.Copies) -> Run:
+    def _imported_run(self, run: Run) -> Run:
         """The run for what a machine said in a file: over the version that its items became."""
         name = f"run {run.pk}"
         if name in self._found.made:
@@ -327,7 +327,7 @@ def _publish(
     with saved_unless_taken(datasets.name_taken(found.name)):
         into.save(update_fields=["team"])
     for queue in ReviewQueue.objects.filter(dataset=into).order_by("pk"):
-        queue.name, queue.team = datasets.free_queue_name(into, queue.name), team
+        queue.name, queue.team = labels.free_queue_name(into, queue.name), team
         with saved_unless_taken(_queue_taken(queue.name)):
             queue.save(update_fields=["name", "team"])
     Run.objects.filter(dataset=into).update(team=team)

@@ -30,7 +30,7 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import require_nothing_hidden
 from rubricweb.selectors.datasets.systems import versions_of_items
 from rubricweb.services.combinations.matching import MATCHES, AskedPart, Matching
-from rubricweb.services.datasets import answers
+from rubricweb.services.datasets import systems
 from rubricweb.services.datasets.datasets import require_free_name, require_unsealed
 from rubricweb.services.shared.archiving import NAME_MAX, require_idle
 
@@ -111,7 +111,7 @@ def check(team: Team, asked: CombinationRequest, *, viewer: User | None) -> Comb
         if part.dataset.pk in {one.dataset.pk for one in parts}:
             raise Invalid.at(f"datasets[{place}]", f"{part.dataset} again", "each dataset once")
         try:
-            system = answers.read_version(part.system) if part.system.strip() else ""
+            system = systems.read_system_name(part.system) if part.system.strip() else ""
         except Invalid as error:
             faults = [Fault(f"datasets[{place}].system", one.found, one.allowed) for one in error.faults]
             raise Invalid("; ".join(map(str, faults)), faults) from error

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from django.db import transaction
 from django.db.models import F, Max
 
-from rubricweb.engine.errors import Fault, FaultList
+from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
-from rubricweb.engine.formats.datasets.cases import AnsweredCase, read_system
+from rubricweb.engine.formats.datasets.cases import AnsweredCase
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, User
@@ -42,7 +42,7 @@ def plan_answers(
     as_attempt: bool = False,
 ) -> AnswersPlan:
     """What `add_answers` would store; nothing is. Raises Invalid for a file that cannot be read."""
-    reading = AnswersReading(dataset, system, as_attempt=as_attempt)
+    reading = AnswersReading(dataset, systems.read_system_name(system), as_attempt=as_attempt)
     file = datasets.read_file(data, filename, columns, rubric=datasets.own_rubric(dataset))
     reading.take(file)
     refuse(filename, reading.wrong_rows)
@@ -66,11 +66,11 @@ def add_answers(
     version has answered before; with `as_attempt` those are its next attempt. Conflict for a sealed half.
     """
     datasets.require_unsealed(dataset)
-    read_version(system)
+    version = systems.read_system_name(system)
     file = datasets.read_file(data, filename, columns, rubric=datasets.own_rubric(dataset))
     with transaction.atomic():
         datasets.hold_with_rubric(dataset)
-        reading = AnswersReading(dataset, system, as_attempt=as_attempt)
+        reading = AnswersReading(dataset, version, as_attempt=as_attempt)
         file = reading.take(file)
         refuse(filename, reading.faults)
         datasets.add_read_items(dataset, file, by=by, filename=filename)
@@ -83,26 +83,15 @@ def refuse(filename: str, faults: Iterable[Fault]) -> None:
         raise Invalid(f"{filename}: {counted(len(found), 'fault')}, nothing was added.", found)
 
 
-def read_version(system: str) -> str:
-    """The version as it is stored, assistant@v5. Raises Invalid where the text names none."""
-    faults = FaultList()
-    version = read_system(system, "system", faults)
-    if version is None and not faults:
-        faults.add("system", "nothing", "a system and its version, as assistant@v5")
-    if version is None:
-        raise Invalid("; ".join(map(str, faults)), faults)
-    return version
-
-
 class AnswersReading:
-    """Reads parts of a file as answers of one version to the cases of a dataset."""
+    """Reads parts of a file as answers of one version, as it is stored, to the cases of a dataset."""
 
-    def __init__(self, dataset: Dataset, system: str, *, as_attempt: bool) -> None:
+    def __init__(self, dataset: Dataset, version: str, *, as_attempt: bool) -> None:
         self._dataset = dataset
-        self.version = read_version(system)
-        systems.require_listed(dataset.team, [self.version])
+        self.version = version
+        systems.require_listed(dataset.team, [version])
         self._as_attempt = as_attempt
-        name, _, label = self.version.partition("@")
+        name, _, label = version.partition("@")
         of_version = Item.objects.current().filter(
             case__dataset=dataset,
             wording=F("case__wording"),

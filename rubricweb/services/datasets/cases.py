@@ -41,9 +41,7 @@ def known_cases(dataset: Dataset, keys: Collection[str]) -> dict[str, Item]:
     return found
 
 
-def case_faults(
-    dataset: Dataset, file: DatasetFile, known: Mapping[str, Item], *, first: int = 0
-) -> list[Fault]:
+def case_faults(file: DatasetFile, known: Mapping[str, Item], *, first: int = 0) -> list[Fault]:
     """What keeps items of a file from becoming answers to known cases: other words, answered before, or an
     own key that is the key of a case. `first` is the place of the first item in the whole file.
     """

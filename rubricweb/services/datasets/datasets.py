@@ -22,7 +22,6 @@ from rubricweb.models import (
     ChangeKind,
     Dataset,
     Item,
-    ReviewQueue,
     RubricVersion,
     Team,
     User,
@@ -31,7 +30,7 @@ from rubricweb.services import dataset_versions
 from rubricweb.services.datasets import cases, columns, systems
 from rubricweb.services.datasets.intake import CheckedItems, Intake, NewItem, parts
 from rubricweb.services.datasets.tags import tagging
-from rubricweb.services.labels import store_labels
+from rubricweb.services.labels import free_queue_name, store_labels
 from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.shared import archiving, bulk_rows
@@ -49,11 +48,6 @@ class StoredItems:
     items: int
     left_out: tuple[Fault, ...] = ()
     more_left_out: int = 0
-
-
-def import_dataset(team: Team, **given: Any) -> Dataset:
-    """`import_dataset_file` for whoever wants the whole file or nothing."""
-    return import_dataset_file(team, **given).dataset
 
 
 def import_dataset_file(
@@ -86,11 +80,6 @@ def import_dataset_file(
         stored = StoredItems(dataset, count, file.left_out, file.more_left_out)
         record(team, by, "imported", dataset, **journal_details(stored, filename))
     return stored
-
-
-def add_items(dataset: Dataset, **given: Any) -> int:
-    """`add_items_of_file` for whoever wants the whole file or nothing; how many items."""
-    return add_items_of_file(dataset, **given).items
 
 
 def add_items_of_file(
@@ -350,14 +339,3 @@ def _store_labels(
     if labels:
         queue_name = free_queue_name(dataset, queue_name)
         store_labels(dataset, dataset.rubric_version, labels, by=by, queue_name=queue_name, filename=filename)
-
-
-def free_queue_name(dataset: Dataset, wanted: str) -> str:
-    """The name, or "name (2)" and so on: labels of a dataset may come with several files."""
-    taken = set(
-        ReviewQueue.objects.filter(team=dataset.team, name__startswith=wanted[:190]).values_list(
-            "name", flat=True
-        )
-    )
-    names = (wanted[:200], *(f"{wanted[:190]} ({number})" for number in range(2, len(taken) + 3)))
-    return next(name for name in names if name not in taken)

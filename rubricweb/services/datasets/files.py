@@ -1,8 +1,7 @@
 """Files named on the command line: what is stored already is found again, what differs is added."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from itertools import count
+from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -11,6 +10,7 @@ from django.db.models import Q
 
 from rubricweb import engine
 from rubricweb.engine.formats.datasets.files import DatasetFile
+from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Item, Judgement, Rubric, RubricVersion, Team, User, in_reviews
 from rubricweb.selectors.datasets.tags import dataset_tags
@@ -18,7 +18,9 @@ from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
 from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.cases import case_key
 from rubricweb.services.datasets.datasets import StoredItems
+from rubricweb.services.datasets.intake import rules, settled_in
 from rubricweb.services.rubrics import rubrics
+from rubricweb.services.shared.names import numbered
 
 KEPT_AS_READ = ("attempt", "submission", "thinking", "prompt", "reference", "description", "metadata")
 """What of an item is stored just as its file has it."""
@@ -41,7 +43,7 @@ def rubric_from_file(
     title = (title or content.title or PurePath(filename).stem).strip() or "Imported rubric"
     content = engine.Rubric.from_dict({**content.to_dict(), "title": title})
     note = f"imported from {filename}"[:300]
-    for candidate in _numbered(title):
+    for candidate in numbered(title):
         rubric = Rubric.objects.filter(team=team, title=candidate).order_by("pk").first()
         if rubric is None:
             made = rubrics.create_rubric(team, by=by, title=candidate, draft=content.to_dict())
@@ -55,16 +57,9 @@ def rubric_from_file(
     raise AssertionError("names never run out")
 
 
-def _numbered(name: str) -> Iterator[str]:
-    """name, name (2), name (3), …"""
-    yield name[:200]
-    for number in count(2):
-        yield f"{name[:190]} ({number})"
-
-
 def _version_like(rubric: Rubric, content: engine.Rubric) -> RubricVersion | None:
     for version in rubric.versions.prefetch_related("criteria").order_by("-number"):
-        if _criteria(version.to_engine()) == _criteria(content):
+        if rules(version.to_engine()) == rules(content):
             return version
     return None
 
@@ -98,7 +93,7 @@ def dataset_from_file(
         return datasets.import_dataset_file(team, by=by, name=name, **given), True
     except Conflict:
         file = datasets.read_file(**given)
-    for candidate in _numbered(datasets.dataset_name(file, filename, name)):
+    for candidate in numbered(datasets.dataset_name(file, filename, name)):
         dataset = Dataset.objects.filter(team=team, name=candidate).first()
         if dataset is None:
             return datasets.import_dataset_file(team, by=by, name=candidate, **given), True
@@ -113,8 +108,8 @@ def _is_same(dataset: Dataset, file: DatasetFile) -> bool:
     """
     if (dataset.prompt, dataset.reference) != (file.prompt, file.reference):
         return False
-    own = _criteria(dataset.rubric_version.to_engine() if dataset.rubric_version else None)
-    if own != _criteria(file.rubric):
+    own = rules(dataset.rubric_version.to_engine() if dataset.rubric_version else None)
+    if own != rules(file.rubric):
         return False
     rows = Item.objects.current().filter(dataset=dataset).order_by("position")
     if rows.count() != len(file.items):
@@ -132,31 +127,18 @@ def _is_same(dataset: Dataset, file: DatasetFile) -> bool:
             return False
         if row.rubric_version_id not in versions:
             assert row.rubric_version is not None
-            versions[row.rubric_version_id] = _criteria(row.rubric_version.to_engine())
-        if versions[row.rubric_version_id] != _criteria(item.rubric):
+            versions[row.rubric_version_id] = rules(row.rubric_version.to_engine())
+        if versions[row.rubric_version_id] != rules(item.rubric):
             return False
-    truth = _truth(file)
+    truth = _counted(settled_in(file))
     if truth and truth != _stored_labels(dataset, of_truth=True):
         return False
-    labels = Counter((label.item_id, label.criterion, str(label.verdict)) for label in file.labels)
+    labels = _counted(file.labels)
     return not labels or labels <= _stored_labels(dataset, of_truth=False)
 
 
-def _criteria(rubric: engine.Rubric | None) -> object:
-    if rubric is None:
-        return None
-    return {field: value for field, value in rubric.to_dict(ids=False).items() if field != "title"}
-
-
-def _truth(file: DatasetFile) -> Counter[Label]:
-    found: Counter[Label] = Counter()
-    for item in file.items:
-        rubric = file.rubric_for(item)
-        if rubric is not None and item.ground_truth is not None:
-            for name, label in zip(rubric.names, item.ground_truth, strict=True):
-                if label is not None:
-                    found[item.id, name, str(label)] += 1
-    return found
+def _counted(labels: Iterable[LabelRecord]) -> Counter[Label]:
+    return Counter((label.item_id, label.criterion, str(label.verdict)) for label in labels)
 
 
 def _stored_labels(dataset: Dataset, *, of_truth: bool) -> Counter[Label]:

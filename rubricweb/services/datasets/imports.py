@@ -21,6 +21,7 @@ from django.db.models import QuerySet
 from rubricweb import engine
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.dataset_values import DatasetFile, RefusedFile
+from rubricweb.engine.formats.datasets.cases import UNNAMED
 from rubricweb.engine.formats.datasets.files import read_in_batches
 from rubricweb.engine.formats.limited_reading import CPU_SECONDS, READ_HERE_BYTES, stream_limited
 from rubricweb.engine.formats.result_files import csv_line
@@ -39,7 +40,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import what_hides
 from rubricweb.selectors.datasets.systems import blinded_answers
-from rubricweb.services.datasets import answers, datasets
+from rubricweb.services.datasets import answers, datasets, systems
 from rubricweb.services.datasets.intake import CheckedItems, Intake
 from rubricweb.services.shared import uploads
 from rubricweb.services.shared.archiving import hold_team
@@ -60,8 +61,9 @@ UNENDED = (ImportState.WAITING, ImportState.RUNNING, ImportState.ASKS)
 class ImportRequest:
     """What is asked of a file: `dataset` is the one its items come into, None for a new one called `name`.
 
-    With `system` its rows are answers of that version. `duplicates` says what becomes of items whose words
-    came before; `strict` and `columns` are as for `import_dataset_file`.
+    With `system` its rows are answers of that version: to the cases there are, or to those a new dataset gets
+    with them. `duplicates` says what becomes of items whose words came before; `strict` and `columns` are as
+    for `import_dataset_file`.
     """
 
     filename: str
@@ -92,7 +94,7 @@ def start(
         filename=asked.filename[:200],
         file=uploads.kept_file(upload_id),
         columns=dict(asked.columns or {}),
-        system=answers.read_version(asked.system) if asked.system else "",
+        system=systems.read_system_name(asked.system) if asked.system else "",
         as_attempt=asked.as_attempt,
         strict=asked.strict,
         duplicates=asked.duplicates,
@@ -118,10 +120,8 @@ def check(team: Team, asked: ImportRequest, *, by: User) -> ImportKind:
         kind = ImportKind.ANSWERS if asked.system else ImportKind.ITEMS
     elif asked.name.strip():
         datasets.require_free_name(team, asked.name.strip()[:200])
-    if asked.system and asked.dataset is None:
-        raise Invalid.at("system", repr(asked.system), "a dataset whose cases it answers")
     if asked.system:
-        answers.read_version(asked.system)
+        systems.read_system_name(asked.system)
     return kind
 
 
@@ -292,6 +292,8 @@ def _file_parts(found: DatasetImport) -> Iterator[DatasetFile | RefusedFile]:
         "columns": found.columns or None,
         "rubric": datasets.own_rubric(found.dataset) if found.dataset else None,
         "in_part": not found.strict,
+        # Of answers to cases there are, `AnswersReading` says whose they are, once they were read.
+        "version": found.system if found.kind == ImportKind.DATASET else UNNAMED,
         "max_bytes": settings.IMPORT_MAX_BYTES,
     }
     with tempfile.TemporaryDirectory(prefix="rubricweb-import-") as folder:

@@ -131,7 +131,7 @@ class Intake:
         rows = [self._row(file, item, known.get(cases.case_key(item))) for item in file.items]
         self.taken += len(rows)
         rows = self._with_duplicates(rows)
-        return CheckedItems(rows, list(file.labels), list(_truth(file)))
+        return CheckedItems(rows, list(file.labels), list(settled_in(file)))
 
     @property
     def _label_faults(self) -> list[Fault]:
@@ -151,7 +151,7 @@ class Intake:
                 self._unnamed_labels += 1
 
     def _check(self, dataset: Dataset, file: DatasetFile, known: dict[str, Item]) -> None:
-        is_other = file.rubric is not None and (self._own is None or _rules(file.rubric) != _rules(self._own))
+        is_other = file.rubric is not None and rules(file.rubric) != rules(self._own)
         if is_other and not self.taken:
             allowed = "the dataset's own rubric, or none: an item may bring one of its own"
             self._id_faults.append(Fault("rubric", "a rubric for all items of the file", allowed))
@@ -166,7 +166,7 @@ class Intake:
             for i, item in enumerate(file.items, start=self.taken):
                 self._id_faults += made_id_faults(item.id, f"items[{i}].id")
         if len(self._case_faults) < MOST_FAULTS:
-            self._case_faults += cases.case_faults(dataset, file, known, first=self.taken)
+            self._case_faults += cases.case_faults(file, known, first=self.taken)
             self._case_faults += self._tag_faults(file, known)
 
     def _tag_faults(self, file: DatasetFile, known: dict[str, Item]) -> list[Fault]:
@@ -270,8 +270,10 @@ def parts(file: DatasetFile) -> Iterator[DatasetFile]:
         yield replace(file, items=file.items[begin : begin + BATCH_ITEMS])
 
 
-def _rules(rubric: engine.Rubric) -> dict[str, Any]:
+def rules(rubric: engine.Rubric | None) -> dict[str, Any] | None:
     """A rubric without its title: what an answer depends on."""
+    if rubric is None:
+        return None
     return {name: value for name, value in rubric.to_dict(ids=False).items() if name != "title"}
 
 
@@ -320,7 +322,7 @@ def _labels_in(item: ItemRecord) -> str:
     return ""
 
 
-def _truth(file: DatasetFile) -> Iterator[LabelRecord]:
+def settled_in(file: DatasetFile) -> Iterator[LabelRecord]:
     """The labels that the file settles."""
     for item in file.items:
         rubric = file.rubric_for(item)

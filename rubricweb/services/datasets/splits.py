@@ -22,8 +22,9 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.exports.bundles import dataset_file, item_records
-from rubricweb.selectors.exports.exports import labelled_queues, require_one_rubric, shared_version
+from rubricweb.selectors.exports.exports import require_one_rubric, shared_version
 from rubricweb.selectors.exports.ground_truth import settled_labels
+from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.ground_truth import ground_truth, labels, people_first
 from rubricweb.selectors.labels.people import readings
 from rubricweb.services import copies, dataset_versions, imported_runs
@@ -58,7 +59,7 @@ def split_dataset(
     """
     # What the seals cover is what is copied: nobody corrects or adds items in between; see below for labels.
     dataset_versions.hold(dataset)
-    queues = list(queues) or list(labelled_queues(dataset))
+    queues = list(queues) or list(labelled_queues(dataset.pk, team=dataset.team))
     _check(dataset, queues)
     counted = people_first(queues)
     version = shared_version(queues, None)

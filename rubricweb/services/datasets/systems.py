@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from rubricweb.engine.errors import FaultList
-from rubricweb.engine.formats.datasets.cases import UNNAMED, read_system
+from rubricweb.engine.formats.datasets.cases import read_system
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import System, SystemVersion, Team, User, unarchived
 from rubricweb.services.shared import archiving
@@ -63,7 +63,7 @@ def rename_system(system: System, name: str, *, by: User) -> None:
 
     Raises Invalid for a name that is none, Conflict for one that another system of the team has.
     """
-    name = _read(name, "name")
+    name = read_system_name(name.strip(), "name", allowed="a name")
     if "@" in name:
         raise Invalid.at("name", repr(name), "a name without @: versions have their own labels")
     taken = f"The team already has a system called {name!r}; choose another name."
@@ -96,7 +96,7 @@ def rename_version(version: SystemVersion, label: str, *, by: User) -> None:
     Raises Invalid for a label that is none, Conflict for one that another version of the system has.
     """
     before = str(version)
-    _, _, label = _read(f"{version.system.name}@{label.strip()}", "label").partition("@")
+    _, _, label = read_system_name(f"{version.system.name}@{label.strip()}", "label").partition("@")
     taken = f"{version.system} already has a version {label!r}; choose another label."
     same = SystemVersion.objects.filter(system=version.system_id, label=label)
     if same.exclude(pk=version.pk).exists():
@@ -108,17 +108,14 @@ def rename_version(version: SystemVersion, label: str, *, by: User) -> None:
         record(version.system.team, by, "renamed", version, before=before)
 
 
-def _read(text: str, place: str) -> str:
-    """A system with or without a version. Raises Invalid for what is none."""
+def read_system_name(
+    text: str, place: str = "system", *, allowed: str = "a system and its version, as assistant@v5"
+) -> str:
+    """A system, with or without a version, as it is stored. Raises Invalid for a text that names none."""
     faults = FaultList()
-    read = read_system(text.strip(), place, faults)
+    read = read_system(text, place, faults)
     if read is None and not faults:
-        faults.add(place, "nothing", "a name")
+        faults.add(place, "nothing", allowed)
     if read is None:
         raise Invalid("; ".join(map(str, faults)), faults)
     return read
-
-
-def unnamed_version(team: Team) -> SystemVersion:
-    """The version that items have whose file names no system."""
-    return named_versions(team, [UNNAMED])[UNNAMED]

@@ -139,4 +139,4 @@ class Funding:
         """Gives everything back; what has no answer yet counts as lost. Asks the database."""
         self.release()
         self._writer.book_unanswered_as_lost()
-        self._budget.close(self._now())
+        self._budget.close()

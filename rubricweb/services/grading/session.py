@@ -265,7 +265,7 @@ class GradingSession:
                 self._queue.put(run.queue_key, run.judges[judge], questions)
             if run.funding.is_used_up and not run.stopped:
                 why = run.funding.refusal
-                if self._retry(partial(control.pause_for_money, run.run, now=self._now(), why=why)):
+                if self._retry(partial(control.pause_for_money, run.run, why=why)):
                     self._stop(run, math.inf)
             if run.hopeless and not run.stopped:
                 self._retry(partial(control.give_up, run.run, run.hopeless, self._now()))

@@ -14,17 +14,14 @@ from rubricweb.models import Calibration, QueueItem, QueueState, Rater, Review, 
 from rubricweb.selectors.reviews.calibration import (
     CalibrationRound,
     CalibrationStage,
-    counted,
+    gold_score,
     may_be_gold,
     reaches_mark,
     round_of,
     whom_to_ask,
 )
-from rubricweb.services.labels import refused
 from rubricweb.services.reviews import assignments
 from rubricweb.services.shared.journal import record
-
-GOLD_AT_ONCE = 10_000
 
 # ── Which items are gold ─────────────────────────────────────────────────────────────────────────
 
@@ -40,7 +37,7 @@ def mark_gold(
     """
     _require_changing(queue)
     if (at_random is None) == (not item_ids):
-        raise refused("item_ids", "Choose items, or say how many are to be drawn at random.")
+        raise Invalid.about("item_ids", "Choose items, or say how many are to be drawn at random.")
     if item_ids:
         _require_no_rater(queue, by)
     able = may_be_gold(queue)
@@ -48,7 +45,7 @@ def mark_gold(
     if at_random is not None:
         left = [pk for pk in able if pk not in is_gold]
         if not 1 <= at_random <= len(left):
-            raise refused(
+            raise Invalid.about(
                 "at_random",
                 f"{len(left)} items have a known label for every criterion and are not gold yet; "
                 f"{at_random} cannot be drawn from them.",
@@ -98,12 +95,12 @@ def set_rules(
     _require_changing(queue)
     gold = QueueItem.objects.filter(queue=queue, gold=True).count()
     if not 0 <= calibration_items <= gold:
-        raise refused(
+        raise Invalid.about(
             "calibration_items", f"{queue} has {gold} gold items; {calibration_items} cannot come first."
         )
     for place, share in (("pass_mark", pass_mark), ("extra_rater_below", extra_rater_below)):
         if share is not None and not 0 < share <= 1:
-            raise refused(place, f"A share is more than 0 and at most 1, not {share}.")
+            raise Invalid.about(place, f"A share is more than 0 and at most 1, not {share}.")
     queue.calibration_items, queue.pass_mark = calibration_items, pass_mark
     queue.extra_rater_below = extra_rater_below
     queue.save(update_fields=["calibration_items", "pass_mark", "extra_rater_below"])
@@ -194,7 +191,7 @@ def count_round(review: Review) -> None:
 
 def _count(queue: ReviewQueue, rater: Rater, found: CalibrationRound) -> CalibrationRound:
     since: datetime | None = found.calibration.decided_at if found.calibration else None
-    right, total = counted(queue, rater, since=since)
+    right, total = gold_score(queue, rater, since=since)
     if not total:  # nothing is known of them any more: there is nothing to hold anybody against
         return CalibrationRound(CalibrationStage.NONE)
     result = {"right": right, "total": total, "passed": reaches_mark(queue, right, total)}

@@ -7,14 +7,13 @@ from django.db.models import F, Value
 from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 
-from rubricweb.errors import Conflict
+from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import QueueItem, QueueState, Rater, ReviewQueue, User
 from rubricweb.selectors.reviews import queue_sources
 from rubricweb.selectors.reviews.queue_plans import require_rubrics
 from rubricweb.selectors.reviews.queue_sources import ALL, Source
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.services import dataset_versions
-from rubricweb.services.labels import refused
 from rubricweb.services.reviews import assignments, queue_items, raters
 from rubricweb.services.reviews.queues import (
     name_taken,
@@ -132,7 +131,7 @@ def extend_queue(
 def _raise_raters(queue: ReviewQueue, wanted: int) -> int:
     more = wanted - queue.raters_per_item
     if more < 0:
-        raise refused(
+        raise Invalid.about(
             "raters_per_item",
             f"{queue} asks for {queue.raters_per_item} raters per item; that can only become more.",
         )
@@ -191,7 +190,7 @@ def reassign_queue(
     removed = raters.remove_raters(locked, list(queue.team.raters.filter(user__in=list(remove))))
     left = locked.raters.count()
     if removed and left < locked.raters_per_item:
-        raise refused(
+        raise Invalid.about(
             "remove",
             f"{locked.raters_per_item} raters per item need at least that many people; {left} would be left.",
         )

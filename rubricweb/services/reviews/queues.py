@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from rubricweb.errors import Conflict, Forbidden, NotFound
+from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound
 from rubricweb.models import (
     Blind,
     Dataset,
@@ -40,7 +40,7 @@ from rubricweb.selectors.reviews.queue_sources import ALL, SAMPLE, Source
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.rubrics.chosen_criteria import chosen_criteria
 from rubricweb.services import dataset_versions
-from rubricweb.services.labels import refused, require_rubric
+from rubricweb.services.labels import require_rubric
 from rubricweb.services.reviews import assignments, calibration, queue_items
 from rubricweb.services.reviews import raters as queue_people
 from rubricweb.services.reviews.raters import rater_for
@@ -105,7 +105,9 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
     order = asked.order or (Order.DRAWN if is_sample else Order.DATASET)
     _require_known("order", order, Order.values)
     if order == Order.DRAWN and not is_sample:
-        raise refused("order", "Only a random sample is handed out as it was drawn; choose another order.")
+        raise Invalid.about(
+            "order", "Only a random sample is handed out as it was drawn; choose another order."
+        )
     _require_known("rationale", asked.rationale, Rationale.values)
     require_hold(asked.hold_minutes)
     require_listed(dataset)
@@ -165,24 +167,24 @@ def _require_revealing(
     if run is None:
         return
     if run.dataset_id != dataset.pk:
-        raise refused("run", f"The run to reveal must be over {dataset}; {run} is over {run.dataset}.")
+        raise Invalid.about("run", f"The run to reveal must be over {dataset}; {run} is over {run.dataset}.")
     if systems and run.system_version and run.system_version not in systems:
         names = ", ".join(map(str, systems))
-        raise refused("run", f"The run to reveal must be over answers of {names}, not of {run.system}.")
+        raise Invalid.about("run", f"The run to reveal must be over answers of {names}, not of {run.system}.")
     if half and run.half and run.half != half:
-        raise refused("run", f"The run to reveal must be over {half} cases, not over {run.half} cases.")
+        raise Invalid.about("run", f"The run to reveal must be over {half} cases, not over {run.half} cases.")
 
 
 def _require_known(place: str, value: str, known: Sequence[str]) -> None:
     if value not in known:
-        raise refused(place, f"{value!r} is not one of {', '.join(known)}.")
+        raise Invalid.about(place, f"{value!r} is not one of {', '.join(known)}.")
 
 
 def unused_name(team: Team, name: str, *, besides: ReviewQueue | None = None) -> str:
     """The name as it is stored. Raises Invalid without one, Conflict when another queue has it."""
     name = name.strip()[:NAME_MAX]
     if not name:
-        raise refused("name", "A queue needs a name.")
+        raise Invalid.about("name", "A queue needs a name.")
     taken = ReviewQueue.objects.filter(team=team, name=name)
     if (taken.exclude(pk=besides.pk) if besides else taken).exists():
         raise Conflict(name_taken(name))
@@ -203,15 +205,15 @@ def require_able(team: Team, people: Sequence[User], *, place: str = "raters") -
     )
     unable = ", ".join(str(user) for user in people if user.pk not in able)
     if unable:
-        raise refused(place, f"Only annotators and above can review; {unable} cannot.", found=unable)
+        raise Invalid.about(place, f"Only annotators and above can review; {unable} cannot.", found=unable)
     if not able:
-        raise refused(place, "Choose at least one person to review.", found="nobody")
+        raise Invalid.about(place, "Choose at least one person to review.", found="nobody")
 
 
 def require_enough(raters_per_item: int, *, people: int) -> None:
     """Refuses more raters per item than there are people: its items would never be done."""
     if not 1 <= raters_per_item <= people:
-        raise refused(
+        raise Invalid.about(
             "raters_per_item",
             f"{raters_per_item} raters per item need at least that many people; {people} were chosen.",
         )
@@ -220,7 +222,7 @@ def require_enough(raters_per_item: int, *, people: int) -> None:
 def require_hold(minutes: int) -> None:
     """Refuses to keep assignments for no time, or for more than a week."""
     if not 1 <= minutes <= HOLD_MINUTES_MAX:
-        raise refused(
+        raise Invalid.about(
             "hold_minutes",
             f"An item is released after 1 to {HOLD_MINUTES_MAX} minutes without activity, not {minutes}.",
         )

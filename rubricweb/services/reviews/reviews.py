@@ -1,4 +1,4 @@
-"""Work of people: reviews with their verdicts, imported labels."""
+"""Work of people: reviews with their verdicts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,9 +22,7 @@ from rubricweb.models import (
     ReviewState,
 )
 from rubricweb.selectors.labels.rationale import incomplete, lacks_reason
-from rubricweb.services.label_files import import_labels as import_labels  # people's labels are reviews too
-from rubricweb.services.labels import allowed_answers, checked_label, refused
-from rubricweb.services.labels import require_rubric as require_rubric  # asked before runs as well
+from rubricweb.services.labels import allowed_answers, checked_label
 from rubricweb.services.reviews import assignments, calibration, extra_raters
 from rubricweb.services.reviews.evidence import Span, checked_evidence
 from rubricweb.services.shared.journal import record
@@ -166,7 +164,7 @@ def _longer(stored: float | None, seconds: float | None) -> float | None:
 def _storable_reason(reason: str) -> str:
     if len(reason) > REASON_MAX:
         why = f"A reason has at most {REASON_MAX} characters, not {len(reason)}."
-        raise refused("reason", why, found=f"{len(reason)} characters")
+        raise Invalid.about("reason", why, found=f"{len(reason)} characters")
     return _without_nul(reason)
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from rubricweb.engine.errors import Fault, nearest
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import LabelDecision, LabelDecisionKind, Rubric, RubricVersion, User
-from rubricweb.selectors.probes import label_changes
+from rubricweb.selectors.probes import changes_with_probes
 from rubricweb.selectors.rubrics.label_changes import (
     GUIDELINES,
     LabelChange,
@@ -40,7 +40,7 @@ class NewLabelDecision:
 @transaction.atomic
 def decide(
     version: RubricVersion, uid: str, chosen: NewLabelDecision, *, by: User | None, seen: int | None = None
-) -> LabelChange:
+) -> None:
     """Decides about the labels of one reworded criterion, by its uid, or of all others by GUIDELINES.
 
     The decision takes the place of the current one, which must be the one that was `seen` (its id, None for
@@ -48,7 +48,7 @@ def decide(
     """
     rubric = rubric_of(version)
     Rubric.objects.select_for_update().get(pk=rubric.pk)
-    change = require_change(label_changes(version, viewer=None), uid)
+    change = require_change(changes_with_probes(version, viewer=None), uid)
     current = change.decision
     if (current.pk if current is not None else None) != seen:
         raise Conflict(
@@ -56,7 +56,6 @@ def decide(
         )
     _store(version, change, chosen, by=by)
     assign_meanings(rubric)
-    return require_change(label_changes(version, viewer=by), uid)
 
 
 def decide_at_publication(
@@ -64,7 +63,7 @@ def decide_at_publication(
 ) -> None:
     """The first decisions about a version that was published in the same transaction, by uid."""
     assert version.rubric is not None  # it was published
-    found = label_changes(version, viewer=None)
+    found = changes_with_probes(version, viewer=None)
     for uid, one in chosen.items():
         _store(version, require_change(found, uid), one, by=by)
     if chosen:

@@ -44,10 +44,13 @@ def create_rubric(
 
 
 @transaction.atomic
-def save_draft(rubric: Rubric, *, draft: Mapping[str, Any], revision: int) -> Rubric:
+def save_draft(
+    rubric: Rubric, *, draft: Mapping[str, Any], revision: int, may_repeat: bool = False
+) -> Rubric:
     """Stores the draft as typed, valid or not. `revision` is the one the editor started from.
 
-    Raises Conflict when somebody saved in between; nothing is overwritten.
+    Raises Conflict when somebody saved in between; nothing is overwritten. With `may_repeat` a draft that is
+    what is stored is none: whoever did not hear the answer to a save sends it again.
     """
     title = _title(str(draft.get("title") or ""))
     content = {"guidelines": "", "criteria": [], **draft, "title": title}
@@ -56,6 +59,8 @@ def save_draft(rubric: Rubric, *, draft: Mapping[str, Any], revision: int) -> Ru
         title=title, draft=content, draft_revision=F("draft_revision") + 1
     )
     rubric.refresh_from_db()
+    if not saved and may_repeat and rubric.draft == content:
+        return rubric
     if not saved:
         raise Conflict(
             f"Somebody else saved this draft meanwhile (it is at save {rubric.draft_revision}, "

@@ -161,7 +161,7 @@ class BudgetReservation:
         self._held_usd -= spare
         return spare
 
-    def close(self, now: datetime) -> None:
+    def close(self) -> None:
         """Gives back all that is set aside; nothing of this budget may be in flight any more."""
         if self.capped or self._held_usd > 0:  # a cap may have been lifted meanwhile
             self._give_back()

@@ -25,8 +25,8 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import unnamed_of
-from rubricweb.selectors.labels.comparable import labelled_queues
-from rubricweb.selectors.labels.ground_truth import ground_truth, people_first
+from rubricweb.selectors.labels.comparable import counting_queues
+from rubricweb.selectors.labels.ground_truth import ground_truth
 from rubricweb.selectors.labels.people import decisions, people_labels
 from rubricweb.services.labels import NO_REASON
 
@@ -95,7 +95,7 @@ def _drawn(
     asked: FewShot, graded: QuerySet[Item], version: RubricVersion, viewer: User | None
 ) -> FewShotSnapshot:
     criteria = list(version.criteria.order_by("position"))
-    queues = [asked.queue] if asked.queue is not None else list(_queues(asked.dataset))
+    queues = [asked.queue] if asked.queue is not None else counting_queues(asked.dataset)
     hidden = set() if viewer is None else unnamed_of(viewer, asked.dataset.team, asked.dataset.pk)
     labels = _labels(queues, version, [criterion.pk for criterion in criteria], hidden)
     reasons = _reasons(queues, version, labels)
@@ -168,10 +168,6 @@ def _free(labelled: QuerySet[Item], graded: QuerySet[Item]) -> QuerySet[Item]:
     words = graded.exclude(content_hash="").values("content_hash")
     same_words = Q(content_hash__in=words, dataset__in=graded.values("dataset"))
     return labelled.exclude(case__half=TEST).exclude(case__in=graded.values("case")).exclude(same_words)
-
-
-def _queues(dataset: Dataset) -> Sequence[ReviewQueue]:
-    return people_first(list(labelled_queues(dataset.pk, team=dataset.team)))
 
 
 def _labels(

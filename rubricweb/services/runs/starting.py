@@ -37,7 +37,7 @@ from rubricweb.selectors.datasets.halves import in_half
 from rubricweb.selectors.datasets.systems import require_unblinded, versions_of_items
 from rubricweb.services import dataset_versions
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.reviews.reviews import require_rubric
+from rubricweb.services.labels import require_rubric
 from rubricweb.services.runs import few_shot, panels
 from rubricweb.services.runs.budgets import require_caps_hold
 from rubricweb.services.runs.events import note

@@ -23,6 +23,7 @@ from rubricweb.models import (
     Team,
     User,
 )
+from rubricweb.selectors.deletions import kind_of
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 
@@ -43,11 +44,6 @@ UNIQUE = ("dataset", "queue")
 """Kinds whose names are unique in a team."""
 
 
-def kind_of(row: CanBeArchived) -> str:
-    """Its name in KINDS."""
-    return next(kind for kind, model in KINDS.items() if isinstance(row, model))
-
-
 def name_of(row: Named) -> str:
     """What a person called it; "" for a run that nobody named."""
     return row.title if isinstance(row, Rubric) else row.name
@@ -60,7 +56,7 @@ def rename(row: Named, name: str, *, by: User) -> None:
     A published version keeps the title it was published with. Raises Invalid for an empty or too long name,
     Conflict for one that another dataset or queue of the team has.
     """
-    kind, name = kind_of(row), name.strip()
+    kind, name = kind_of(row, KINDS), name.strip()
     if not name and kind != "run":
         raise Invalid.at("name", "nothing", f"a name for the {kind}")
     if len(name) > NAME_MAX:
@@ -122,7 +118,7 @@ def _team_of(row: CanBeArchived) -> Team:
 def require_listed(row: Rubric | Dataset | System | JudgeEndpoint) -> None:
     """Refuses new work on what is archived."""
     if row.archived_at is not None:
-        raise Conflict(f"The {kind_of(row)} {row} is archived: restore it first, or choose another.")
+        raise Conflict(f"The {kind_of(row, KINDS)} {row} is archived: restore it first, or choose another.")
 
 
 def hold_team(team: Team) -> None:

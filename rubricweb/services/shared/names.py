@@ -2,10 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 
 from django.db import IntegrityError, transaction
 
 from rubricweb.errors import Conflict
+
+
+def numbered(name: str) -> Iterator[str]:
+    """name, name (2), name (3), …"""
+    yield name[:200]
+    for number in count(2):
+        yield f"{name[:190]} ({number})"
 
 
 @contextmanager

@@ -3,17 +3,18 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from rubricweb import access
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, Withheld
-from rubricweb.models import Criterion, Item, Role
+from rubricweb.models import Criterion, Item, ReviewQueue, Role
 from rubricweb.selectors.adjudication import inbox as selected
-from rubricweb.selectors.adjudication.units import own_decision, unit_to_decide
+from rubricweb.selectors.adjudication.units import aliases, own_decision, unit_to_decide
 from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.comparison.comparison import cell_units
 from rubricweb.selectors.labels.adjudications import criterion_for, labelling_queues
@@ -51,7 +52,7 @@ def inbox(request: TeamRequest) -> HttpResponse:
         "kinds": [(kind, label, count, asked.query(kind=kind)) for kind, label, count in kinds],
         "queues": labelled_queues(team=request.team),
         "chosen_queues": where.queues if asked.queue_ids else (),
-        "queue": where.queues[0] if len(asked.queue_ids) == 1 and where.queues else None,
+        "queue": _one_queue(asked, where),
         "run": next((run for run in where.runs if run.pk == asked.run_id), None),
         "launched_with": asked.run_id is not None and len(where.runs) > 1,
         "cell_criterion": _cell_criterion(where, asked),
@@ -83,7 +84,7 @@ def select(request: TeamRequest) -> HttpResponse:
 
 
 @team_page(Role.VIEWER, post=Role.REVIEWER)
-def unit(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
+def unit(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponseBase:
     """One unit with everybody's word; deciding it goes on to the next of the list one came from."""
     item = access.access_item(request.team, item_id)
     criterion = criterion_for(item, criterion_id)
@@ -104,7 +105,7 @@ def unit(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
             cause=form.cleaned_data["cause"],
             reason=form.cleaned_data["reason"].replace("\r\n", "\n"),
             seen=read_seen(request.POST.get("seen")),
-            queue=where.queues[0] if len(asked.queue_ids) == 1 and where.queues else None,
+            queue=_one_queue(asked, where),
         )
     except Invalid as error:
         form.refuse(error)
@@ -114,8 +115,10 @@ def unit(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
     following = around.after or around.before
     last = f"{item.pk}-{criterion.pk}"
     if following is None or (following.item_id, following.criterion.pk) == (item.pk, criterion.pk):
-        return redirect(f"{reverse('adjudication', args=[request.team.slug])}?{asked.query(last=last)}")
-    return redirect(_unit_url(request, following, asked, last=last))
+        url = f"{reverse('adjudication', args=[request.team.slug])}?{asked.query(last=last)}"
+    else:
+        url = _unit_url(request, following, asked, last=last)
+    return HttpResponseClientRedirect(url) if request.htmx else redirect(url)
 
 
 @team_page(Role.VIEWER, post=Role.REVIEWER)
@@ -164,6 +167,11 @@ def _asked(request: TeamRequest) -> tuple[InboxQuery, selected.Scope]:
     return asked, where
 
 
+def _one_queue(asked: InboxQuery, where: selected.Scope) -> ReviewQueue | None:
+    """The queue whose list this is, None for that of several."""
+    return where.queues[0] if len(asked.queue_ids) == 1 and where.queues else None
+
+
 def _cell_criterion(where: selected.Scope, asked: InboxQuery) -> Criterion | None:
     """The criterion whose matrix is asked about; None for the matrix of all binary criteria."""
     if not asked.is_cell or len(asked.criterion_ids) != 1:
@@ -208,8 +216,14 @@ def _unit_page(
         "item": item,
         **titles(request, [item.pk, *([asked.last[0]] if asked.last else [])]),
         "criterion": criterion,
+        "queue": _one_queue(asked, where),
         "submission": item.to_engine(),
-        "thread": comments.thread(item, viewer=request.user, queues=labelling_queues([item])[item.pk]),
+        "thread": comments.thread(
+            item,
+            viewer=request.user,
+            queues=labelling_queues([item])[item.pk],
+            letters=None if asked.names else aliases(item),
+        ),
     }
     try:
         seen = unit_to_decide(item, criterion, viewer=request.user, names=asked.names)

@@ -11,11 +11,11 @@ from rubricweb import access
 from rubricweb.errors import Withheld
 from rubricweb.models import Item, ReviewQueue, Role, Run, RunState
 from rubricweb.selectors.adjudication import inbox
+from rubricweb.selectors.adjudication.units import aliases
 from rubricweb.selectors.comparison import comparison as selected
 from rubricweb.selectors.comparison.findings import findings
 from rubricweb.selectors.comparison.item import CriterionAnswers, item_comparison
 from rubricweb.selectors.labels import comparable
-from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.reviews.reviews import Measured, measured
 from rubricweb.selectors.reviews.revision_rates import revision_rates
@@ -78,7 +78,13 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
         **titles(request, [found.pk]),
         "submission": found.to_engine(),
         "run": run,
-        "thread": comments.thread(found, viewer=request.user, run=run, queues=queues),
+        "thread": comments.thread(
+            found,
+            viewer=request.user,
+            run=run,
+            queues=queues,
+            letters=None if asked.names else aliases(found),
+        ),
     }
     try:
         seen = item_comparison(found, run, queues, viewer=request.user, names=asked.names)
@@ -114,7 +120,7 @@ def _asked_for_item(
     run = access.access_run(request.team, asked.run_id) if asked.run_id is not None else None
     queues = access.access_queues(request.team, asked.queue_ids)
     if not queues:
-        queues = people_first(list(comparable.labelled_queues(item.dataset_id, team=request.team)))
+        queues = comparable.counting_queues(item.dataset)
     if run is None and not asked.queue_ids:
         run = comparable.run_to_compare(request.team, queues) if queues else comparable.run_with(item)
     return asked.of(run, queues), run, tuple(queues)

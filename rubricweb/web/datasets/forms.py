@@ -43,6 +43,16 @@ FIELDS: dict[str, tuple[str, str]] = {
 }
 
 
+VERSION_OF_NEW = (
+    "A version of a system, as assistant@v4: answers of the next one can then be added and compared. Each "
+    "row names its case by its case id, or by its id."
+)
+VERSION_OF_MORE = (
+    "A version of a system, as assistant@v5. Each row then names a case of the dataset by its case id, or by "
+    "its id, and is asked what the case asks."
+)
+
+
 class UploadForm(forms.Form):
     name = forms.CharField(
         max_length=200,
@@ -59,7 +69,7 @@ class UploadForm(forms.Form):
 class MappingForm(forms.Form):
     """Which column each field is read from, beginning with what the names suggest.
 
-    A new dataset is asked for a name, further items of one for the system version that answers.
+    A new dataset is asked for a name, further items of one whether those that came before are kept.
     """
 
     name = forms.CharField(max_length=200, required=False, help_text=UploadForm.base_fields["name"].help_text)
@@ -67,8 +77,6 @@ class MappingForm(forms.Form):
         max_length=201,
         required=False,
         label="All of them are answers of",
-        help_text="A version of a system, as assistant@v5. Each row then names a case of the dataset by its "
-        "case id, or by its id, and is asked what the case asks.",
     )
 
     keep_all = forms.BooleanField(
@@ -79,10 +87,8 @@ class MappingForm(forms.Form):
 
     def __init__(self, data: Any, *, preview: Preview, name: str = "", is_new: bool = True) -> None:
         super().__init__(data, initial={"name": name, **_prefixed(preview.mapping)})
-        if is_new:
-            del self.fields["system"], self.fields["keep_all"]
-        else:
-            del self.fields["name"]
+        del self.fields["keep_all" if is_new else "name"]
+        self.fields["system"].help_text = VERSION_OF_NEW if is_new else VERSION_OF_MORE
         self.preview = preview
         columns = [(column, column) for column in preview.columns if column]
         for field, (label, help_text) in FIELDS.items():
@@ -106,12 +112,14 @@ class MappingForm(forms.Form):
         }
 
     def show(self, faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
-        """Puts faults about the mapping at their field and gives back the others."""
+        """Puts faults about the mapping and the version at their field and gives back the others."""
         rest = []
         for fault in faults:
             field = fault.place.removeprefix("columns.")
-            if fault.place.startswith("columns.") and field in ALIASES:
-                self.add_error(f"column_{field}", f"Found {fault.found}. Allowed: {fault.allowed}.")
+            is_column = fault.place.startswith("columns.") and field in ALIASES
+            if is_column or fault.place == "system":
+                place = f"column_{field}" if is_column else field
+                self.add_error(place, f"Found {fault.found}. Allowed: {fault.allowed}.")
             else:
                 rest.append(fault)
         return tuple(rest)

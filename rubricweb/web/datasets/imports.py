@@ -87,16 +87,17 @@ def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) 
             filename=filename,
             dataset=dataset,
             name=form.cleaned_data.get("name", ""),
-            system=form.cleaned_data.get("system", ""),
+            system=form.cleaned_data["system"],
             columns=form.columns(),
-            strict=bool(form.cleaned_data.get("system")),
+            strict=dataset is not None and bool(form.cleaned_data["system"]),
             duplicates=Duplicates.KEEP if form.cleaned_data.get("keep_all") else Duplicates.ASK,
         )
         try:
             found = _begun(request, asked, upload_id, small=kept.size <= imports.AT_ONCE_BYTES)
         except Invalid as error:
             faults = form.show(error.faults)
-            form.add_error(None, str(error))
+            if faults:
+                form.add_error(None, str(error))
         except Conflict as error:
             form.add_error("name" if dataset is None else None, str(error))
         except Withheld as error:
@@ -105,7 +106,8 @@ def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) 
             if found.state != ImportState.REFUSED:
                 return _go_on(request, found, upload_id)
             refused, faults = found, form.show(tuple(Fault(*one) for one in found.faults[:SHOWN_FAULTS]))
-            place = "name" if dataset is None and not found.faults else None
+            # Without faults it is the name that was taken meanwhile, or the system that is archived.
+            place = "name" if dataset is None and not found.faults and not found.system else None
             form.add_error(place, found.message)
     context = {
         "form": form,

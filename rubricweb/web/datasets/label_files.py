@@ -15,8 +15,8 @@ from rubricweb.models import Dataset, RaterKind, Role, RubricVersion, User
 from rubricweb.selectors.datasets import items as selectors
 from rubricweb.selectors.rubrics import versions
 from rubricweb.services import label_files as services
-from rubricweb.services.datasets.datasets import free_queue_name
 from rubricweb.services.label_files import LabelsPlan
+from rubricweb.services.labels import free_queue_name
 from rubricweb.services.read_labels.new_labels import taken
 from rubricweb.services.shared import uploads
 from rubricweb.web.datasets import kept_uploads

@@ -7,8 +7,9 @@ from django import forms
 from django.utils.html import format_html
 
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, Run, Team
+from rubricweb.models import Dataset, ReviewQueue, Run, Team
 from rubricweb.selectors.exports import exports as selectors
+from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.services.exports import CONTENTS, EXPORT_FORMATS
 from rubricweb.web.shared.choices import RowChoices, offer, offer_rows
@@ -47,7 +48,7 @@ class NewExport(forms.Form):
     def __init__(self, *args: Any, team: Team, dataset: Dataset | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.chosen = dataset
-        queues = selectors.labelled_queues(dataset)
+        queues = labelled_queues(dataset.pk, team=team) if dataset else ReviewQueue.objects.none()
         offer_rows(self, "dataset", selectors.datasets(team))
         offer_rows(self, "queues", queues)
         offer_rows(self, "run", selectors.runs(dataset), lambda run: f"{run} · {run.judge.name}")

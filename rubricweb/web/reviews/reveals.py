@@ -129,7 +129,7 @@ def _about(thread: comments.Thread, criteria: Collection[int]) -> comments.Threa
     return replace(
         thread,
         criteria=tuple(one for one in thread.criteria if one.pk in criteria),
-        verdicts=tuple(one for one in thread.verdicts if one.criterion_id in criteria),
+        verdicts=tuple(one for one in thread.verdicts if one.judgement.criterion_id in criteria),
     )
 
 

@@ -39,11 +39,11 @@ from rubricweb.web.shared.titles import titles
 @team_page(Role.VIEWER)
 @require_GET
 def review(request: TeamRequest, review_id: int) -> HttpResponse:
-    """The sheet. A page that only fetches it ahead, so that it is there at once, says `X-Ahead`."""
+    """The sheet. A page that only prefetches it, so that it is there at once, says `X-Prefetch`."""
     found = selectors.review_for(request.team, review_id, request.user)
     if found.state == ReviewState.SUBMITTED:
         return redirect("review_reveal", request.team.slug, found.pk)
-    if "X-Ahead" not in request.headers:
+    if "X-Prefetch" not in request.headers:
         prefetch.mark_opened(found)
     return _review_page(request, found, selectors.sheet(found, advice=reveals.advice(found)))
 
@@ -100,7 +100,7 @@ def heartbeat(request: TeamRequest, review_id: int) -> HttpResponse:
 
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 @require_POST
-def take_ahead(request: TeamRequest, review_id: int) -> HttpResponse:
+def prefetch_next(request: TeamRequest, review_id: int) -> HttpResponse:
     """Takes what comes after this review, for a page that fetches it before its reader wants it.
 
     `back` is where to give it back: nowhere when it is a draft that was open before.
@@ -121,8 +121,8 @@ def take_ahead(request: TeamRequest, review_id: int) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 @require_POST
 def give_back(request: TeamRequest, review_id: int) -> HttpResponse:
-    """Gives an item taken ahead back when its reader leaves; a draft that was opened, or in which something
-    was said, stays.
+    """Gives a prefetched item back when its reader leaves; a draft that was opened, or in which something was
+    said, stays.
     """
     found = selectors.review_for(request.team, review_id, request.user)
     return JsonResponse({"given_back": prefetch.give_back_untouched(found)})

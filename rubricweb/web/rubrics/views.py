@@ -1,4 +1,4 @@
-"""Pages of the rubrics room: lists, imports, published versions. Drafts are in `rubric_editor`."""
+"""Pages of the rubrics room: lists, imports, published versions. Drafts are in `web/rubrics/editor.py`."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -13,7 +13,7 @@ from rubricweb.engine.formats.rubric_files import write_rubric
 from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
 from rubricweb.models import Role, Rubric
 from rubricweb.selectors.labels.label_evidence import label_evidence
-from rubricweb.selectors.probes import label_changes, label_decisions
+from rubricweb.selectors.probes import changes_with_probes, label_decisions
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.rubrics import versions as selectors
 from rubricweb.selectors.rubrics.label_changes import changes_in_version
@@ -144,7 +144,7 @@ def labels(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
     version = selectors.numbered_version(rubric, number)
     uid = request.POST.get("about", "")
     seen = whole_number(request.POST["seen"], "The decision") if request.POST.get("seen") else None
-    rows = label_choices(label_changes(version, viewer=request.user), request.POST)
+    rows = label_choices(changes_with_probes(version, viewer=request.user), request.POST)
     wanted = chosen(rows, all_of_them=True).get(uid)
     try:
         if wanted is None:
@@ -220,7 +220,7 @@ def _version_page(
     request: TeamRequest, rubric: Rubric, number: int, refusal: Invalid | Conflict | None = None
 ) -> HttpResponse:
     version = selectors.numbered_version(rubric, number)
-    changes = label_changes(version, viewer=request.user)
+    changes = changes_with_probes(version, viewer=request.user)
     diff = selectors.changes_before(version)
     rules_changed = diff is not None and (diff.pass_rule_changed or diff.length_penalty_changed)
     previous = selectors.numbered_version(rubric, number - 1).to_engine() if rules_changed else None

@@ -26,7 +26,7 @@ def pause(request: TeamRequest, run_id: int) -> HttpResponse:
     """Calls in flight finish, unless in_flight=break_off."""
     found = access.access_run(request.team, run_id)
     finish = _may_finish(request)
-    services.pause_run(found, by=request.user, now=now(), finish_in_flight=finish)
+    services.pause_run(found, by=request.user, finish_in_flight=finish)
     fate = "calls in flight may finish" if finish else "calls in flight are broken off"
     return _stopped(request, found, RunState.PAUSED, f"{found} is paused; {fate}.")
 

@@ -23,7 +23,7 @@ from rubricweb.selectors.rubrics.versions import published_versions
 from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.runs.planning.forecasts import Forecast
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.reviews.reviews import require_rubric
+from rubricweb.services.labels import require_rubric
 from rubricweb.services.runs import few_shot
 from rubricweb.services.runs.planning import plan_run
 from rubricweb.services.runs.starting import RunOptions, grader

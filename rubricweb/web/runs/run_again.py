@@ -12,7 +12,7 @@ TRIAL = "Dry run"
 
 
 def filled_in(run: Run, judges: Sequence[str]) -> dict[str, Any]:
-    """Initial values of `forms_runs.NewRun` that start the same run again, over the whole dataset.
+    """Initial values of `forms.NewRun` that start the same run again, over the whole dataset.
 
     `judges` are the ids the form offers, in its order: weights are typed in that order. The seed of the
     options' order is carried along, so that equal questions are worded alike and found among earlier answers.

@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, JudgeEndpoint, ReviewQueue, Rubric, System, User, unarchived
+from rubricweb.selectors.deletions import kind_of
 from rubricweb.services.shared import archiving
 from rubricweb.web.http import TeamRequest, now
 
@@ -41,7 +42,7 @@ def archive_link(
 
 def archive_words(row: archiving.CanBeArchived) -> dict[str, str]:
     """What archiving it does, and what restoring does: for `shared/forms/_archive.html`."""
-    kind = archiving.kind_of(row)
+    kind = kind_of(row, archiving.KINDS)
     back = "It can be changed again." if kind == "team" else "It comes back into lists and choosers."
     return {"consequences": CONSEQUENCES.get(kind, USUAL), "back": back}
 

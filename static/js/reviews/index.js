@@ -7,4 +7,4 @@ import "./find.js";
 import "./keys.js";
 import "./reveal.js";
 import "./saving.js";
-import "./ahead.js";
+import "./prefetch.js";

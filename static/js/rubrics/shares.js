@@ -1,4 +1,4 @@
-// Each weight's share of Σ|w|, while typing; the server says the same (engine/weight_shares.py).
+// Each weight's share of Σ|w|, while typing; the server says the same (engine/scoring/weight_shares.py).
 
 import { one } from "../shared/one.js";
 

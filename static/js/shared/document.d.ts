@@ -44,7 +44,8 @@ interface HtmxEvents {
   "htmx:afterSettle": Event;
   "htmx:configRequest": CustomEvent<{ headers: Record<string, string> }>;
   "htmx:beforeSend": Event;
-  "htmx:sendError": Event;
+  "htmx:afterRequest": CustomEvent<{ requestConfig: { elt: HTMLElement } }>;
+  "htmx:sendError": CustomEvent<{ xhr: XMLHttpRequest }>;
   "htmx:confirm": CustomEvent<{ elt: HTMLElement; issueRequest(isConfirmed: boolean): void }>;
   "htmx:responseError": CustomEvent<{ xhr: XMLHttpRequest; requestConfig: { triggeringEvent?: Event } }>;
   "htmx:beforeOnLoad": CustomEvent<{ xhr: XMLHttpRequest }>;

@@ -16,7 +16,7 @@ interface PageEvents {
   /** The draft is stored. From the server; heard by rubrics/saving.js. */
   "rubric:saved": unknown;
 
-  /** A review is there to be worked on, after loading and after each change of place. From reviews/ahead.js. */
+  /** A review is there to be worked on, after loading and after each change of place. From reviews/prefetch.js. */
   "review:ready": null;
   /** A single key was pressed; whoever uses it prevents the default. From reviews/keys.js. */
   "review:key": { key: string };
@@ -42,15 +42,15 @@ interface PageEvents {
   "review:redraw": { article: HTMLElement };
   /** Scroll to these words of the item. From reviews/find.js to reviews/evidence.js. */
   "review:show": { range: Range };
-  /** A submit is on its way; whoever opens the next item prevents the default. From saving.js to ahead.js. */
+  /** A submit is on its way; whoever opens the next item prevents the default. From saving.js to prefetch.js. */
   "review:leave": { key: string };
-  /** Is nothing waiting to be submitted? Prevented where something is. From reviews/ahead.js to reviews/saving.js. */
+  /** Is nothing waiting to be submitted? Prevented where something is. From prefetch.js to saving.js. */
   "review:is-idle": null;
-  /** The server has a submit, of the review that is open or of an earlier one. From saving.js to ahead.js. */
+  /** The server has a submit, of the review that is open or of an earlier one. From saving.js to prefetch.js. */
   "review:submitted": { key: string; isHere: boolean };
-  /** The review that is open is no more, and nothing can be saved of it. From reviews/ahead.js to reviews/saving.js. */
+  /** The review that is open is no more, and nothing can be saved of it. From prefetch.js to saving.js. */
   "review:gone": null;
-  /** The server refused a submit. From reviews/saving.js to reviews/ahead.js. */
+  /** The server refused a submit. From saving.js to prefetch.js. */
   "review:returned": { key: string };
 }
 

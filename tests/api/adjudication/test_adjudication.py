@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from rubricweb.models import JournalEntry
-from rubricweb.services.reviews import reviews
+from tests import factories
 from tests.api.conftest import World
 from tests.factories import Cast
 
@@ -23,7 +23,7 @@ empty-ish,capital,y,UNMET,no
 @pytest.fixture
 def labelled(people: Cast, world: World) -> World:
     world.queue.delete()
-    queue = reviews.import_labels(
+    queue = factories.import_labels(
         world.dataset, world.version, by=people.ed, data=LABELS.encode(), filename="labels.csv"
     )
     return World(world.version, world.dataset, world.run, queue)

@@ -3,7 +3,6 @@
 import pytest
 
 from rubricweb.models import Dataset, ReviewQueue, RubricVersion
-from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.worlds import agreeing
@@ -101,7 +100,7 @@ def test_who_labelled_nothing_in_the_scope_is_not_left_out(people: Cast, as_memb
 
 def imported(people: Cast, dataset: Dataset, version: RubricVersion, said: list[str]) -> ReviewQueue:
     data = "\n".join(["item_id,criterion,rater,verdict", *said]).encode()
-    return reviews.import_labels(dataset, version, by=people.ed, data=data, filename="more.csv")
+    return factories.import_labels(dataset, version, by=people.ed, data=data, filename="more.csv")
 
 
 def test_annotators_and_viewers_are_told_no_names(people: Cast, as_member, labelled: ReviewQueue) -> None:

@@ -207,6 +207,19 @@ def test_a_file_is_imported_in_the_background_and_asked_for_until_it_is_done(ed:
     assert ed.call("GET", f"/datasets/imports/{pk}/faults").content == b"where,found,allowed\r\n"
 
 
+def test_a_new_dataset_may_be_answers_of_one_version(ed: ApiClient) -> None:
+    file = upload('{"id": "a", "submission": "So."}\n', "first.jsonl")
+    asked = {"name": "First", "system": "assistant@v1"}
+    begun = ed.call("POST", "/datasets/imports", files={"file": file, **asked})
+    assert begun.status_code == 202, begun.content
+    done = imports.work(begun.json()["id"], worker="w:1", now=timezone.now)
+    [item] = ed.get(f"/datasets/{done.dataset_id}/items")["items"]
+    assert (item["key"], item["system"]) == ("a", "assistant@v1")
+    file.seek(0)
+    wrong = ed.call("POST", "/datasets/imports", files={"file": file, "name": "No", "system": "a/b"})
+    assert (wrong.status_code, wrong.json()["faults"][0]["place"]) == (422, "system")
+
+
 def test_columns_are_declared_and_narrow_items(ed: ApiClient) -> None:
     rows = [
         {"id": key, "submission": "So.", "language": tongue} for key, tongue in (("a", "de"), ("b", "en"))

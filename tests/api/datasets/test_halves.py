@@ -5,7 +5,6 @@ from typing import Any
 from django.urls import reverse
 
 from rubricweb.models import RunItem
-from rubricweb.services.datasets import datasets
 from rubricweb.services.reviews import queues
 from tests import factories
 from tests.factories import Cast
@@ -33,7 +32,7 @@ def test_cases_are_split_shown_narrowed_and_extended(people: Cast, as_member) ->
     assert bob.get(f"{at}/items", half="none")["items"] == []
     bob.refused(422, "GET", f"{at}/items", query={"half": "train"})
     with_one = b'{"id": "later", "prompt": "And Spain?", "submission": "Madrid."}'
-    datasets.add_items(dataset, by=people.ed, data=with_one, filename="more.jsonl")
+    factories.add_items(dataset, by=people.ed, data=with_one, filename="more.jsonl")
     assert bob.get(f"{at}/halves")["without"] == 1
     [later] = bob.get(f"{at}/items", half="none")["items"]
     assert (later["key"], later["half"]) == ("later", None)
@@ -93,7 +92,7 @@ def test_who_is_to_label_an_item_blind_draws_no_halves(people: Cast, as_member, 
     # Nothing is copied: who rates in no blind queue may draw while one is open.
     assert alice.send("POST", at, {"n_dev": 1, "seed": 7})["dev"] == 1
     more = b'{"id": "later", "prompt": "And Spain?", "submission": "Madrid."}'
-    datasets.add_items(dataset, by=people.ed, data=more, filename="more.jsonl")
+    factories.add_items(dataset, by=people.ed, data=more, filename="more.jsonl")
     # The new item came into the blind queue as well.
     assert "The verdicts on 4 items" in ed.refused(403, "POST", f"{at}/extend", {})["detail"]
     extend = reverse("dataset_halves_extend", args=[people.team.slug, dataset.pk])

@@ -11,7 +11,6 @@ from rubricweb.models import RubricVersion
 from rubricweb.selectors.labels.label_evidence import label_evidence
 from rubricweb.selectors.rubrics.label_changes import changes_in_version
 from rubricweb.selectors.rubrics.versions import version_with_criteria
-from rubricweb.services.reviews import reviews
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
 from tests import factories
@@ -44,7 +43,7 @@ def labelled(people: Cast, name: str, items: int) -> RubricVersion:
         for rater in "xy":
             tone = "Cannot tell" if (number, rater) == (0, "y") else "Rude"
             lines += [f"{number},right,{rater},MET,", f"{number},tone,{rater},{tone},"]
-    reviews.import_labels(
+    factories.import_labels(
         dataset, version, by=people.ed, data="\n".join(lines).encode(), filename=f"{name}.csv"
     )
     for _ in range(2):

@@ -11,7 +11,7 @@ from rubricweb.models import ReviewQueue, SystemVersion, User
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import comments
 from rubricweb.services.datasets.answers import add_answers
-from rubricweb.services.reviews import calibration, queues, reviews
+from rubricweb.services.reviews import calibration, queues
 from tests import factories
 from tests.api.client import ApiClient, text_of
 from tests.api.conftest import World
@@ -267,7 +267,7 @@ def settle(world: Versions) -> None:
         for name in world.rubric_version.criteria.values_list("name", flat=True)
     ]
     data = "\n".join(["item_id,criterion,rater,verdict,reason", *lines]).encode()
-    reviews.import_labels(
+    factories.import_labels(
         world.dataset, world.rubric_version, by=world.people.ed, data=data, filename="settled.csv"
     )
 

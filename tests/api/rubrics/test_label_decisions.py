@@ -9,7 +9,6 @@ from django.urls import reverse
 
 from rubricweb.api.rubrics.label_schemas import LabelChange
 from rubricweb.models import Dataset, ReviewQueue, RubricVersion, User
-from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.api.client import ApiClient
 from tests.commands.terminal import Terminal, terminal_of
@@ -188,7 +187,7 @@ def by_members(people: Cast, first: RubricVersion) -> ReviewQueue:
         for rater in ("ann", "rae")
     ]
     data = "\n".join(map(json.dumps, lines)).encode()
-    return reviews.import_labels(dataset, first, by=people.ed, data=data, filename="labels.jsonl")
+    return factories.import_labels(dataset, first, by=people.ed, data=data, filename="labels.jsonl")
 
 
 def test_queues_of_decisions_are_opened_once_and_followed(

@@ -6,7 +6,7 @@ import pytest
 
 from rubricweb.models import Run
 from rubricweb.selectors.reviews.queue_sources import Source
-from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.reviews import queues
 from rubricweb.services.runs.few_shot import FewShot
 from tests import factories
 from tests.api.client import ApiClient
@@ -131,7 +131,7 @@ def labelled_but(people: Cast, *hidden: str) -> dict[str, Any]:
     labels = (
         "item_id,criterion,rater,verdict\ngood,capital,x,MET\nbad,capital,x,MET\nempty-ish,capital,x,UNMET\n"
     )
-    reviews.import_labels(dataset, version, by=people.ed, data=labels.encode(), filename="labels.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=labels.encode(), filename="labels.csv")
     other = factories.dataset(
         people.team,
         people.ed,

@@ -5,7 +5,6 @@ import pytest
 from rubricweb.judges.base import JudgeConfig, JudgeError
 from rubricweb.models import Run
 from rubricweb.selectors.runs.votes import run_votes
-from rubricweb.services.reviews import reviews
 from rubricweb.services.runs.panels import Panel, PanelMember
 from tests import factories
 from tests.api.client import ApiClient
@@ -204,7 +203,7 @@ def test_examples_are_drawn_from_a_queue_and_their_labels_are_not_told(
     )
     labels = b"item_id,criterion,rater,verdict,reason\ndev,paris,x,UNMET,SECRET-OF-A-PEER\n"
     version = people.team.rubrics.order_by("-pk")[0].versions.get()
-    queue = reviews.import_labels(labelled, version, by=people.ed, data=labels, filename="l.csv")
+    queue = factories.import_labels(labelled, version, by=people.ed, data=labels, filename="l.csv")
     run = ed.send("POST", "/runs", body | {"judge": "offline", "few_shot": {"queue_id": queue.pk, "n": 2}})
     assert run["few_shot"]["item_ids"] == [labelled.items.get().pk]
     assert (run["few_shot"]["n"], run["few_shot"]["seed"], run["few_shot"]["queue_id"]) == (2, 0, queue.pk)

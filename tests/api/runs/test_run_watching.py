@@ -66,7 +66,7 @@ def test_the_log_is_read_newest_first_page_by_page(bob: ApiClient, people: Cast,
     run = factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version)
     events.note(run.pk, "throttled", "429: waited.", count=2)
     events.note(run.pk, "throttled", "429: waited.")
-    lifecycle.pause_run(run, by=people.ed, now=timezone.now())
+    lifecycle.pause_run(run, by=people.ed)
     first = bob.get(f"/runs/{run.pk}/events", limit=2)
     assert [(line["kind"], line["count"]) for line in first["items"]] == [("paused", 1), ("throttled", 3)]
     rest = bob.get(f"/runs/{run.pk}/events", limit=2, cursor=first["next_cursor"])

@@ -5,7 +5,6 @@ from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Run, RunSummary, Vote
-from rubricweb.services.datasets import datasets
 from rubricweb.services.endpoints import endpoints, prices
 from rubricweb.services.runs import panels
 from tests import factories
@@ -208,7 +207,7 @@ def test_a_run_whose_judge_is_gone_keeps_its_errors(ed: ApiClient, people: Cast,
     for run in (alone, voting):
         grade(run, InProcessJudge(lambda requirement, response: JudgeError("timeout", "No answer.")))
     endpoints.remove_endpoint(endpoint, by=people.alice, now=timezone.now())
-    datasets.add_items(world.dataset, by=people.ed, data=b'{"submission": "Paris."}', filename="more.jsonl")
+    factories.add_items(world.dataset, by=people.ed, data=b'{"submission": "Paris."}', filename="more.jsonl")
     for run in (alone, voting):
         before = ed.get(f"/runs/{run.pk}")
         assert sum(one["count"] for one in before["error_classes"]) == 9  # 3 items of 3 criteria

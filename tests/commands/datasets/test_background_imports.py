@@ -45,3 +45,12 @@ def test_answers_of_a_version_and_faults_are_told(people: Cast, at_terminal, tmp
     table.write_text("id,prompt,reply\na,x?,Yes.\n")
     assert "Name it: --column submission=COLUMN" in ed("datasets", "import", table).err
     assert ed("datasets", "import", table, "--column", "submission=reply").code == 0
+
+
+def test_a_new_dataset_may_be_answers_of_one_version(people: Cast, at_terminal, tmp_path) -> None:
+    file, ed = tmp_path / "replies.csv", at_terminal(people.ed)
+    file.write_text("id,submission\nx,Yes.\n")
+    assert ed("datasets", "import", file, "--system", "a@1").code == 0
+    assert ed("datasets", "import", file, "--into", "replies", "--system", "a@2").code == 0
+    items = Dataset.objects.get().items.values_list("key", "case__key", "system_version__label")
+    assert list(items) == [("x", "x", "1"), ("x@a@2", "x", "2")]

@@ -4,7 +4,6 @@ import json
 
 from rubricweb.api.datasets.half_schemas import Halves
 from rubricweb.models import ReviewQueue
-from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.halves import drawing
 from tests import factories
 from tests.commands.shapes import misfits
@@ -30,7 +29,7 @@ def test_cases_are_split_shown_narrowed_and_extended(people: Cast, at_terminal) 
     assert [json.loads(line)["half"] for line in lines] == ["test", "test"]
     assert bob("datasets", "items", "told", "--half", "test").out.count("test") >= 2
     data = b'{"id": "later", "prompt": "And Spain?", "submission": "Madrid."}'
-    datasets.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
+    factories.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
     assert "in neither: 1 case; --extend draws them" in bob("datasets", "halves", "told").out
     assert "dev: 1 case, test: 3 cases" in ed("datasets", "halves", "told", "--extend").out
     again = ed("datasets", "halves", "told", "--extend")

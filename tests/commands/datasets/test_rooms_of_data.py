@@ -111,7 +111,7 @@ def test_who_labelled_in_a_file_is_said_to_be_a_person_or_a_machine(people: Cast
     dataset, version = factories.dataset(people.team, people.ed), factories.version(people.team, people.ed)
     lines = "item_id,criterion,rater,verdict,rater_kind\ngood,concise,gpt,MET,\nbad,concise,sam,MET,\n"
     lines += "good,concise,sam,UNMET,machine\n"
-    reviews.import_labels(dataset, version, by=people.ed, data=lines.encode(), filename="labels.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=lines.encode(), filename="labels.csv")
     ed, bob = at_terminal(people.ed), at_terminal(people.bob)
     queue = " ".join(bob("queues", "show", "labels").out.split())
     assert "chosen Items that an imported file has labels of." in queue

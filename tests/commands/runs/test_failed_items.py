@@ -66,6 +66,38 @@ def test_a_failed_item_lifts_no_mean_and_passes_no_minimum(
     assert "fully judged" not in mended.stdout
 
 
+@pytest.mark.parametrize(("most", "code"), [("0", 100), ("1", 0), ("24%", 100), ("25%", 0)])
+def test_more_failed_items_than_are_allowed_exit_100(
+    installation: Installation, files: list[Path], endpoint: tuple[Endpoint, list[str]], most: str, code: int
+) -> None:
+    # One of four items fails.
+    ended = installation.run("grade", *files, *endpoint[1], "--max-errors", most, "--min-score", "0.6")
+    assert ended.returncode == code, ended.stderr
+    assert (f"1 of 4 items with errors are more than --max-errors {most}." in ended.stderr) == (code == 100)
+    assert "below --min-score" not in ended.stderr
+
+
+def test_a_minimum_that_fewer_items_decide_is_said_with_the_gate_for_them(
+    installation: Installation, files: list[Path], endpoint: tuple[Endpoint, list[str]]
+) -> None:
+    ended = installation.run("grade", *files, *endpoint[1], "--min-score", "0.6")
+    assert ended.returncode == 0
+    assert "--min-score is decided by the other 3 items; --max-errors says how many may have" in ended.stderr
+
+
+def test_grade_prints_what_showing_the_run_prints_as_json(
+    installation: Installation, files: list[Path], endpoint: tuple[Endpoint, list[str]]
+) -> None:
+    ended = installation.run("grade", *files, *endpoint[1], "--max-errors", "0", "--json")
+    assert ended.returncode == 100
+    answer = json.loads(ended.stdout)
+    assert (answer["score"]["value"], answer["errored"]) == (pytest.approx(20 / 33), 1)
+    assert json.loads(installation.run("runs", "show", str(answer["id"]), "--json").stdout) == answer
+    both = installation.run("grade", *files, "--plan", "--json")
+    assert both.returncode == 2
+    assert "not allowed with argument" in both.stderr
+
+
 def test_who_wants_failed_items_in_the_mean_says_so(
     installation: Installation, files: list[Path], endpoint: tuple[Endpoint, list[str]]
 ) -> None:

@@ -10,8 +10,11 @@ import pytest
 
 from rubricweb.judges.offline.script import Fail, Lexical, Request, Script
 from rubricweb.judges.offline.server import running_server
+from rubricweb.models import Run
+from tests.factories import Cast
 from tests.installation import COMMAND, ROOT, Installation
 from tests.waiting import wait_for
+from tests.worlds.systems import versions
 
 RUBRIC = """\
 title: Capitals
@@ -133,6 +136,28 @@ def test_wrong_arguments_are_refused_in_a_sentence(
     assert "Traceback" not in ended.stderr
 
 
+def test_the_number_of_a_run_is_known_though_it_is_killed(
+    installation: Installation, rubric: Path, dataset: Path
+) -> None:
+    script = Script(Lexical(delay_seconds=0.3))
+    with running_server(script) as url:
+        command = ["grade", str(rubric), str(dataset), "--base-url", url, "--model", "slow", "--no-cap"]
+        started = subprocess.Popen(
+            [*COMMAND, *command, "--name", "killed", "--no-cache"],
+            cwd=ROOT,
+            env=installation.env,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert started.stderr is not None
+        while not (line := started.stderr.readline()).startswith("Run "):
+            assert line, "it ended"
+        started.kill()
+        started.wait()
+        run_id = installation.number("SELECT id FROM rubricweb_run WHERE name = 'killed'")
+    assert line.endswith(f"go on with: rubricweb grade --resume {run_id}\n")
+
+
 def test_a_judge_that_refuses_fails_the_run_and_resume_mends_it(
     installation: Installation, rubric: Path, tmp_path: Path
 ) -> None:
@@ -190,9 +215,13 @@ def test_the_endpoint_gets_the_key_of_the_environment_and_nobody_else_does(
     assert not [row for row in installation.query("SELECT judge FROM rubricweb_run") if key in str(row)]
 
 
-def test_ctrl_c_keeps_what_was_graded_and_resume_asks_only_for_the_rest(
-    installation: Installation, rubric: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("signal_number", "code", "again"), [(signal.SIGINT, 130, "Ctrl+C"), (signal.SIGTERM, 143, "SIGTERM")]
+)
+def test_a_signal_keeps_what_was_graded_and_resume_asks_only_for_the_rest(
+    installation: Installation, rubric: Path, tmp_path: Path, signal_number: int, code: int, again: str
 ) -> None:
+    name = f"cut by {code}"
     many = tmp_path / "many.jsonl"
     many.write_text("\n".join(json.dumps({"id": f"i{n}", "submission": f"Reply {n}."}) for n in range(40)))
     script = Script(Lexical(delay_seconds=0.3))
@@ -209,7 +238,8 @@ def test_ctrl_c_keeps_what_was_graded_and_resume_asks_only_for_the_rest(
                 "--model",
                 "slow",
                 "--name",
-                "cut",
+                name,
+                "--no-cache",
             ],
             cwd=ROOT,
             env={**installation.env, "JUDGE_CONCURRENCY": "4"},
@@ -218,11 +248,12 @@ def test_ctrl_c_keeps_what_was_graded_and_resume_asks_only_for_the_rest(
             text=True,
         )
         wait_for(lambda: len(script.requests) >= 20)
-        started.send_signal(signal.SIGINT)
+        started.send_signal(signal_number)
         _, said = started.communicate()
-        assert started.returncode == 130, said
+        assert started.returncode == code, said
         assert "Paused after" in said
-        [(run_id, state)] = installation.query("SELECT id, state FROM rubricweb_run WHERE name = 'cut'")
+        assert f"{again} again breaks it off." in said
+        [(run_id, state)] = installation.query(f"SELECT id, state FROM rubricweb_run WHERE name = '{name}'")
         assert state == "paused"
         stored = installation.number(f"SELECT count(*) FROM rubricweb_judgement WHERE run_id = {run_id}")
         assert 0 < stored < 80
@@ -234,3 +265,20 @@ def test_ctrl_c_keeps_what_was_graded_and_resume_asks_only_for_the_rest(
     verdicts = "SELECT item_id, criterion_id FROM rubricweb_judgement WHERE verdict IS NOT NULL"
     found = installation.query(f"{verdicts} AND run_id = {run_id}")
     assert len(found) == len(set(found)) == 80
+
+
+@pytest.mark.django_db
+def test_a_minimum_is_a_score_as_the_run_gives_them(people: Cast, at_terminal) -> None:
+    world, ed = versions(people), at_terminal(people.ed)
+    normalised, raw = world.run_over("v4"), world.run_over("v4", normalize=False)
+    refused = ed("grade", "--resume", normalised.pk, "--min-score", "1.2")
+    assert (refused.code, "argument --min-score: 1.2 is not from 0 to 1" in refused.err) == (2, True)
+    # Raw sums of weights 3 and 1: c1 and c3 have 1, c2 has 4, c4 and c6 have 0; 6 / 5 = 1.2.
+    assert ed("grade", "--resume", raw.pk, "--min-score", "1.2").code == 0
+    assert ed("grade", "--resume", raw.pk, "--min-score", "1.21").code == 100
+    for nonsense in ("nan", "inf", "much"):
+        assert ed("grade", "--resume", raw.pk, "--min-score", nonsense).code == 2
+    for nonsense in ("-1", "0.05", "101%", "nan%", "some"):
+        assert ed("grade", "--resume", raw.pk, f"--max-errors={nonsense}").code == 2
+    new = ed("grade", "-", f"id:{world.dataset.pk}", "--min-score", "70")
+    assert (new.code, Run.objects.count()) == (2, 2)

@@ -65,6 +65,81 @@ def test_a_mean_below_the_minimum_is_exit_code_100(folder: Path) -> None:
     assert grade("--min-score", "1.0") == 100
 
 
+@pytest.mark.parametrize("score", ["nan", "inf", "70", "-0.1", "half"])
+def test_a_minimum_that_is_no_score_is_refused_before_anybody_is_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str], score: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        grade(f"--min-score={score}")
+    assert ended.value.code == 2
+    shown = capsys.readouterr()
+    assert "argument --min-score: " in shown.err
+    assert "Judge:" not in shown.err
+
+
+def test_failed_items_are_said_with_how_to_ask_again_and_too_many_are_exit_code_100(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    met = json.dumps({"explanation": "So.", "criterion_status": "MET"})
+    script = Script(lambda request: Fail(403) if "Lyon" in request.submission else Say(met))
+    with running_server(script) as url:
+        at = ("--base-url", url, "--model", "m", "--min-score", "0.5")
+        assert grade(*at) == 0
+        said = capsys.readouterr().err
+        assert "1 item has errors: in no mean, pass rate or --min-score until retried." in said
+        assert "with --name NAME the same command asks only for the rest" in said
+        assert "--min-score is decided by the other 1 item; --max-errors says" in said
+        assert grade(*at, "--max-errors", "1", "--name", "kept") == 0
+        assert "Retry with: the same command.\n" in capsys.readouterr().err
+        assert grade(*at, "--max-errors", "49%") == 100
+        assert "1 of 2 items with errors are more than --max-errors 49%." in capsys.readouterr().err
+    with running_server(Script(Fail(403))) as url:
+        assert grade("--base-url", url, "--model", "m", "--max-errors", "2") == 1
+    assert "No item could be fully judged." in capsys.readouterr().err
+
+
+def versions(folder: Path) -> None:
+    """Two system versions' answers to one case each, the second one twice."""
+    rows = [("v1", 1, "Paris."), ("v2", 1, "Lyon."), ("v2", 2, "It is Lyon.")]
+    items = [
+        {"case_id": "france", "system": f"bot@{version}", "attempt": attempt, "submission": answer}
+        for version, attempt, answer in rows
+    ]
+    (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, items)))
+
+
+def test_answers_of_several_system_versions_are_in_no_mean_together(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    versions(folder)
+    assert grade() == 1
+    said = capsys.readouterr().err
+    assert "systems: found answers of 2 system versions (bot@v1, bot@v2); allowed: one of them" in said
+    assert "Name one with --system." in said
+    assert grade("--system", "bot@v3") == 1
+    assert "a version with answers in answers.jsonl: bot@v1, bot@v2" in capsys.readouterr().err
+    assert grade("--system", "bot@v1", "--system", "bot@v2") == 1
+    assert "--system takes one version where nothing is stored" in capsys.readouterr().err
+
+
+def test_one_version_is_graded_and_every_verdict_names_its_case(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    versions(folder)
+    assert grade("--system", "bot@v2", "-o", "verdicts.csv") == 0
+    assert "2 of 2 fully judged" in capsys.readouterr().out
+    with (folder / "verdicts.csv").open() as file:
+        rows = [(row["case_id"], row["system"], row["attempt"]) for row in csv.DictReader(file)]
+    # Two criteria for each of the two attempts.
+    assert rows == [("france", "bot@v2", "1")] * 2 + [("france", "bot@v2", "2")] * 2
+
+
+def test_a_verdict_on_an_item_without_a_case_names_none(folder: Path) -> None:
+    assert grade("-o", "verdicts.jsonl") == 0
+    rows = map(json.loads, (folder / "verdicts.jsonl").read_text().splitlines())
+    assert {(row["case_id"], row["system"], row["attempt"]) for row in rows} == {(None, None, None)}
+
+
 def test_a_mean_that_misses_the_minimum_by_binary_rounding_reaches_it(folder: Path) -> None:
     criteria = [
         {"name": name, "weight": weight, "requirement": f"Is {name}."}
@@ -129,6 +204,7 @@ def test_a_named_one_is_resumed_and_asks_only_for_what_failed(
         (["--judge", "endpoint-1"], "--judge is for runs that are stored"),
         (["--resume", "3"], "--resume is for runs that are stored"),
         (["--user", "alice"], "--user is for runs that are stored"),
+        (["--json"], "--json is for runs that are stored"),
         (["--reply-format", "yes_no"], "--reply-format is for runs that are stored"),
         (["--autograder", "best"], "--autograder is best; allowed: per_criterion"),
         (["--base-url", "http://127.0.0.1:1/v1"], "--base-url needs --model"),

@@ -7,12 +7,17 @@ from pathlib import Path
 import pytest
 
 from rubricweb.engine.number_format import difference
+from rubricweb.judges.base import JudgeError
 from rubricweb.management.runs import diff
 from rubricweb.management.terminal.actor import Actor
+from rubricweb.models import Run
+from rubricweb.selectors.reviews.queue_sources import Source
+from tests import factories
 from tests.commands.terminal import terminal_of
 from tests.factories import Cast
 from tests.installation import Installation
-from tests.worlds.systems import answer, versions
+from tests.judging import InProcessJudge, grade
+from tests.worlds.systems import Versions, answer, versions
 
 CRITERIA = [
     {"name": "capital", "weight": 10, "requirement": "Names Paris as the capital of France."},
@@ -158,3 +163,82 @@ def test_a_try_is_no_verdict_on_a_version_and_is_called_one(people: Cast, capsys
     assert re.search(r"Mean score −0\.17 \[[^]]*\] over 3 cases", printed)
     assert "1 regression, 1 fix" in printed
     assert "is a try" not in printed
+
+
+def answers_of_two(people: Cast) -> Versions:
+    """v3 and v4 both answer c1 to c3 and eleven more cases."""
+    return versions(people, *(answer(v, f"d{n}") for n in range(11) for v in ("v3", "v4")))
+
+
+def all_of(world: Versions, version: str, says: str | JudgeError, **options: object) -> Run:
+    """A run over a version whose every question is answered with this."""
+    return grade(world.planned(version, **options), InProcessJudge(lambda requirement, response: says))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("before", "after", "down", "unless_up"),
+    [("MET", "UNMET", 100, 100), ("UNMET", "MET", 0, 0), ("MET", "MET", 0, 100)],
+    ids=["down", "up", "open"],
+)
+def test_the_direction_of_a_difference_is_a_gate(
+    people: Cast, capsys, before: str, after: str, down: int, unless_up: int
+) -> None:
+    world = answers_of_two(people)
+    all_of(world, "v3", before)
+    all_of(world, "v4", after)
+    compare = terminal_of(people.team, people.bob, capsys)
+    asked = "compare", "assistant@v4", "--with", "assistant@v3"
+    assert [compare(*asked, *more).code for more in ([], ["--json"])] == [0, 0]
+    ended = [compare(*asked, "--fail-on", at, "--json") for at in ("down", "open")]
+    assert [one.code for one in ended] == [down, unless_up]
+    word = {"UNMET": "The mean score went down: --fail-on", "MET": "may have gone either way: --fail-on"}
+    assert (word[after] in ended[1].err) == (unless_up == 100)
+
+
+@pytest.mark.django_db
+def test_a_gate_is_decided_by_nobody_who_is_still_to_review_some_of_it(people: Cast, capsys) -> None:
+    world = answers_of_two(people)
+    baseline, run = all_of(world, "v3", "UNMET"), all_of(world, "v4", "MET")
+    item = world.answers("v4")[0]
+    factories.queue(
+        people.team,
+        people.ed,
+        dataset=world.dataset,
+        rubric_version=world.rubric_version,
+        raters=[people.ann],
+        source=Source("items", item_ids=(item.pk,)),
+    )
+    asked = "compare", run.pk, "--with", baseline.pk
+    ann = terminal_of(people.team, people.ann, capsys)
+    assert ann(*asked).code == 0
+    ended = ann(*asked, "--fail-on", "open")
+    assert ended.code == 1
+    assert "You are still to review 1 case blind: the figures are without that" in ended.err
+    bob = terminal_of(people.team, people.bob, capsys)
+    assert bob(*asked, "--fail-on", "open").code == 0
+    alone = bob("compare", run.pk, "--fail-on", "open")
+    assert (alone.code, "name that --with" in alone.err) == (1, True)
+
+
+@pytest.mark.django_db
+def test_a_run_of_which_nothing_was_scored_is_compared_only_where_nothing_else_is(
+    people: Cast, capsys
+) -> None:
+    world = versions(people)
+    before = world.run_over("v3")
+    broken = all_of(world, "v4", JudgeError("server_error", "HTTP 500"))
+    compare = terminal_of(people.team, people.bob, capsys)
+    asked = "compare", "assistant@v4", "--with", "assistant@v3"
+    for as_json in ([], ["--json"]):
+        ended = compare(*asked, *as_json)
+        assert (ended.code, "Nothing to compare: no case has a score on both sides." in ended.err) == (
+            1,
+            True,
+        )
+    assert json.loads(ended.out)["run"]["id"] == broken.pk
+    tried = world.run_over("v4", item_ids=[one.pk for one in world.answers("v4")[:3]], name="dry run")
+    all_of(world, "v4", JudgeError("server_error", "HTTP 500"))
+    # A try tells more than a run over everything of which nothing was scored.
+    ended = compare(*asked)
+    assert (ended.code, f"Took dry run ({tried.pk}) and {before} ({before.pk})" in ended.err) == (0, True)

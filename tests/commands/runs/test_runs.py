@@ -79,9 +79,12 @@ def test_one_run_is_shown_with_its_errors_and_its_log(installation: Installation
     assert (len(short.stdout.splitlines()), "--limit says" in short.stderr) == (1, True)
 
 
-def test_watching_an_ended_run_says_so_by_its_exit_code(installation: Installation, trial: Trial) -> None:
+def test_watching_an_ended_run_of_which_nothing_was_scored_ends_with_1(
+    installation: Installation, trial: Trial
+) -> None:
     watched = installation.run("runs", "watch", str(trial.run), "--json")
-    assert watched.returncode == 0
+    # Of every item one of its two questions was declined.
+    assert (watched.returncode, watched.stderr) == (1, "No item could be fully judged.\n")
     [line] = map(json.loads, watched.stdout.splitlines())
     assert (line["state"], line["graded"], line["stop_reason"]) == ("finished", 4, "")
 
@@ -122,6 +125,8 @@ def test_a_run_is_retried_paused_and_cancelled_while_somebody_watches(
     assert mended.returncode == 0, mended.stderr
     # The question that was taken back was asked again; `grade --resume` also retries the other three.
     assert installation.number(f"SELECT sum(errors) FROM rubricweb_runitem WHERE run_id = {trial.run}") == 0
+    watched = installation.run("runs", "watch", str(trial.run))
+    assert (watched.returncode, watched.stderr) == (0, "")
 
 
 def _ctrl_c_at_a_watcher(installation: Installation, trial: Trial) -> None:

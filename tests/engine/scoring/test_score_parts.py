@@ -7,11 +7,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES, FAILED, score_verdicts, value_of
-from rubricweb.engine.scoring.parts import score_columns, score_part_columns, score_parts
+from rubricweb.engine.scoring import (
+    ABSTENTION_POLICIES,
+    ERROR_POLICIES,
+    FAILED,
+    contributions,
+    score_verdicts,
+    value_of,
+)
+from rubricweb.engine.scoring.parts import score_columns, score_part_columns
 from rubricweb.engine.verdict import Verdict
 
 MET, UNMET, UNSURE = Verdict.MET, Verdict.UNMET, Verdict.CANNOT_ASSESS
+
+
+def score_parts(weights, outcomes, **policy):
+    """The parts of one submission, None where a part is NaN."""
+    values = [[None if one is FAILED else value_of(one) for one in outcomes]]
+    failed = np.array([[one is FAILED for one in outcomes]])
+    [parts] = score_part_columns(weights, np.array(values, dtype=np.float64), failed, **policy)
+    return [None if math.isnan(part) else float(part) for part in parts]
 
 
 def test_parts_are_contributions_over_the_positive_weights() -> None:
@@ -28,7 +43,7 @@ def test_negative_weights_alone_are_divided_by_their_own_sum() -> None:
     assert score_parts((-1, -3), (MET, UNMET)) == pytest.approx([-0.25, 0.0])
 
 
-def test_raw_parts_are_the_contributions() -> None:
+def test_raw_parts_are_five_of_ten_and_the_whole_penalty() -> None:
     assert score_parts((10, -3), (0.5, MET), normalize=False) == [5.0, -3.0]
 
 
@@ -63,6 +78,22 @@ def test_parts_add_up_to_the_score_within_its_limits(pairs, abstention, on_error
     if any(weights) and not any(weight > 0 for weight in weights):
         whole += 1
     assert min(1.0, max(0.0, whole)) == pytest.approx(score)
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.tuples(st.integers(-9, 9), OUTCOMES), min_size=1, max_size=6),
+    st.sampled_from(ABSTENTION_POLICIES),
+    st.sampled_from(ERROR_POLICIES),
+)
+def test_raw_parts_are_the_contributions(pairs, abstention, on_error) -> None:
+    weights, outcomes = [weight for weight, _ in pairs], [outcome for _, outcome in pairs]
+    policy = {"abstention": abstention, "on_error": on_error}
+    parts = score_parts(weights, outcomes, normalize=False, **policy)
+    if on_error == "fail_item" and FAILED in outcomes:
+        assert parts == [None] * len(parts)
+    else:
+        assert parts == pytest.approx(contributions(weights, outcomes, **policy))
 
 
 @settings(max_examples=200)

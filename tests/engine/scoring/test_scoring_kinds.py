@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +23,7 @@ from rubricweb.engine.scoring import (
     score_labels,
     score_verdicts,
 )
-from rubricweb.engine.scoring.parts import score_parts
+from rubricweb.engine.scoring.parts import score_part_columns
 from rubricweb.engine.submission import Submission
 from rubricweb.engine.verdict import Verdict
 
@@ -148,7 +149,9 @@ def test_groups_contributions_and_parts_fail_to_the_worst_option_too():
     weights, outcomes, worst = (10, -5, 10), (CA, CA, MET), (0.4, 0.9, 0.0)
     policy = {"worst": worst, "abstention": "fail"}
     assert contributions(weights, outcomes, **policy) == pytest.approx([4, -4.5, 10])
-    assert score_parts(weights, outcomes, **policy) == pytest.approx([4 / 20, -4.5 / 20, 10 / 20])
+    values, failed = np.array([[math.nan, math.nan, 1.0]]), np.zeros((1, 3), dtype=bool)
+    [parts] = score_part_columns(weights, values, failed, **policy)
+    assert parts == pytest.approx([4 / 20, -4.5 / 20, 10 / 20])
     groups = score_groups(("a", "b", None), weights, outcomes, **policy)
     assert (groups["a"].score, groups[None].score) == (pytest.approx(0.4), 1.0)
     assert groups["b"].score == pytest.approx(0.1)  # 1 − 4.5 / 5

@@ -70,7 +70,9 @@ lines = [
     json.dumps({"id": str(n), "submission": f"Text {n}." + (f" {bad}" if n < bad_items else "")})
     for n in range(items)
 ]
-dataset = datasets.import_dataset(team, by=owner, data="\\n".join(lines).encode(), filename="chaos.jsonl")
+dataset = datasets.import_dataset_file(
+    team, by=owner, data="\\n".join(lines).encode(), filename="chaos.jsonl"
+).dataset
 judge = JudgeConfig(
     name="chaos", base_url=url, model="bench", concurrency=16, allow_private_hosts=True,
     timeout_seconds=2, max_attempts=attempts, backoff_seconds=0.1, stop_grace_seconds=1,

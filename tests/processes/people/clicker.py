@@ -16,7 +16,6 @@ django.setup()
 from django.utils import timezone  # noqa: E402  tables need Django
 
 from rubricweb.models import Run  # noqa: E402  tables need Django
-from rubricweb.services.datasets import datasets  # noqa: E402  tables need Django
 from rubricweb.services.grading.workers import reaper  # noqa: E402  tables need Django
 from rubricweb.services.runs import lifecycle  # noqa: E402  tables need Django
 from rubricweb.services.teams import teams  # noqa: E402  tables need Django
@@ -40,7 +39,7 @@ def add(run: Run) -> int:
     count = run.dataset.items.count()
     data = json.dumps({"id": f"late {count}", "submission": f"Paris {count}."}).encode()
     factories.all_graded(run)
-    return datasets.add_items(run.dataset, by=None, data=data, filename="more.jsonl")
+    return factories.add_items(run.dataset, by=None, data=data, filename="more.jsonl")
 
 
 def order(run: Run, key: str, name: str) -> list[object]:
@@ -68,7 +67,7 @@ def click(action: str, run: Run) -> object:
     now = timezone.now()
     wake_ups = factories.WakeUps()
     if action == "pause":
-        return lifecycle.pause_run(run, by=None, now=now)
+        return lifecycle.pause_run(run, by=None)
     if action == "cancel":
         return lifecycle.cancel_run(run, by=None, now=now)
     if action == "resume":

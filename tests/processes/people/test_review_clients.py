@@ -42,7 +42,9 @@ criteria = [{"name": name, "weight": 1.0, "requirement": f"Is {name}."} for name
 draft = {"title": "Desk", "criteria": criteria}
 version = rubrics.publish(rubrics.create_rubric(team, by=owner, title="Desk", draft=draft), by=owner)
 lines = "\\n".join(json.dumps({"id": f"item-{n}", "submission": f"Text {n}."}) for n in range(items))
-dataset = datasets.import_dataset(team, by=owner, data=lines.encode(), filename="i.jsonl", name="items")
+dataset = datasets.import_dataset_file(
+    team, by=owner, data=lines.encode(), filename="i.jsonl", name="items"
+).dataset
 asked = queues.QueueRequest(
     "All", dataset, version, raters, raters_per_item=raters_per_item, order=order,
 )

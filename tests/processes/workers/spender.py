@@ -61,7 +61,7 @@ def spend(run_id: int, estimate: float, cost: float) -> None:
                 beat_at=now,
             )
         budget.released(estimate)
-    budget.close(timezone.now())
+    budget.close()
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def labelled(people: Cast) -> tuple[Run, ReviewQueue]:
             f"{key},heavy,{rater},{verdict},r" for rater, verdict in zip("xy", said.split(), strict=True)
         ]
     lines += ["1,light,x,UNMET,r", "1,light,y,MET,r"]
-    queue = reviews.import_labels(
+    queue = factories.import_labels(
         data, version, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv"
     )
     run = factories.run(people.team, people.ed, dataset=data, rubric_version=version)
@@ -91,7 +91,7 @@ def test_only_judges_that_said_something_are_numbered(people: Cast, labelled) ->
     # Another queue labels the item beside a run of its own, which has not come to the item yet.
     later = factories.run(people.team, people.ed, dataset=run.dataset, rubric_version=queue.rubric_version)
     line = b"item_id,criterion,rater,verdict\n1,heavy,z,MET\n"
-    other = reviews.import_labels(
+    other = factories.import_labels(
         run.dataset, queue.rubric_version, by=people.ed, data=line, filename="more.csv"
     )
     for labelling, beside in ((queue, run), (other, later)):

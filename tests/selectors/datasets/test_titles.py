@@ -41,7 +41,7 @@ def test_items_of_several_prompts_are_called_by_them(people: Cast) -> None:
 
 
 def test_prompts_that_begin_alike_name_nothing(people: Cast) -> None:
-    # The first 60 characters are the same instruction: what follows would be cut off.
+    # What follows the same instruction would be cut off.
     head = "Grade the following essay of a pupil in the tenth grade, with care: "
     assert [one.words for one in named(people, made(people, head + "one", head + "two"))] == [
         "Answer 0.",
@@ -49,9 +49,33 @@ def test_prompts_that_begin_alike_name_nothing(people: Cast) -> None:
     ]
 
 
-def test_an_item_unlike_the_first_twenty_is_called_by_its_prompt_and_each_dataset_tells_its_own(
-    people: Cast,
-) -> None:
+def test_prompts_that_differ_in_a_word_no_title_shows_name_nothing(people: Cast) -> None:
+    # 58 characters. Of the next word one letter comes within 60: two titles show "Plot: A…", two "Plot…".
+    head = "Write a New Yorker-style story given the plot below. Plot:"
+    plots = (f"{head} {plot} wakes." for plot in ("A man", "A woman", "Nobody", "In Paris a cat"))
+    found = named(people, made(people, *plots))
+    assert [one.words for one in found] == ["Answer 0.", "Answer 1.", "Answer 2.", "Answer 3."]
+
+
+def test_the_submission_names_items_unless_prompts_tell_most_cases_apart(people: Cast) -> None:
+    # Two of four are not most, three of five are.
+    few = named(people, made(people, *["Why?"] * 3, "How?"))
+    most = named(people, made(people, *["Why?"] * 3, "How?", "When?", name="Most"))
+    assert [one.words for one in few] == ["Answer 0.", "Answer 1.", "Answer 2.", "Answer 3."]
+    assert [one.words for one in most] == ["Why?", "Why?", "Why?", "How?", "When?"]
+
+
+def test_answers_of_several_versions_to_few_cases_are_called_by_what_was_asked(people: Cast) -> None:
+    items = [
+        {"case_id": prompt, "system": f"bot@v{n}", "prompt": prompt, "submission": f"{n}"}
+        for prompt in ("Why?", "How?")
+        for n in range(4)
+    ]
+    found = named(people, factories.dataset(people.team, people.ed, items=items))
+    assert [one.words for one in found] == ["Why?"] * 4 + ["How?"] * 4
+
+
+def test_the_first_twenty_items_say_how_all_of_their_dataset_are_called(people: Cast) -> None:
     late = made(people, *["Write an essay."] * 20, "Write a poem.")
     other = made(people, "Write an essay.", "How?", name="Other")
     ids = [
@@ -59,7 +83,7 @@ def test_an_item_unlike_the_first_twenty_is_called_by_its_prompt_and_each_datase
         *other.items.order_by("position").values_list("pk", flat=True),
     ]
     found = item_titles(ids, viewer=people.ed, team=people.team)
-    assert [found[pk].words for pk in ids] == ["Answer 0.", "Write a poem.", "Write an essay.", "How?"]
+    assert [found[pk].words for pk in ids] == ["Answer 0.", "Answer 20.", "Write an essay.", "How?"]
 
 
 def test_a_conversation_is_called_by_what_its_user_says_first(people: Cast) -> None:

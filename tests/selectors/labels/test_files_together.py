@@ -27,7 +27,7 @@ def imported(dataset: Dataset, version: RubricVersion, name: str, *lines: str) -
     rows = [line.split() for line in lines]
     data = "item_id,criterion,rater,verdict\n" + "".join(f"{a},only,{b},{c}\n" for a, b, c in rows)
     given = {"by": dataset.created_by, "data": data.encode(), "filename": f"{name}.csv"}
-    return label_files.import_labels(dataset, version, **given)
+    return factories.import_labels(dataset, version, **given)
 
 
 def said_in(*queues: ReviewQueue) -> list[str]:

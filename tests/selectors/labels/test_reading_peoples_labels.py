@@ -18,7 +18,6 @@ from rubricweb.selectors.exports.label_lineage import counted_labels
 from rubricweb.selectors.labels import ground_truth, label_evidence, provenance
 from rubricweb.selectors.labels.people import PersonLabel, people_labels
 from rubricweb.selectors.labels.queue_labels import queue_labels
-from rubricweb.services.reviews import reviews
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
 from tests import factories
 from tests.factories import Cast
@@ -51,7 +50,7 @@ def labelled(people: Cast) -> Labelled:
         for criterion in factories.CRITERIA
         for rater in ("ann", "ben")
     ]
-    queue = reviews.import_labels(
+    queue = factories.import_labels(
         dataset,
         version,
         by=people.ed,

@@ -11,8 +11,7 @@ from rubricweb.selectors.comparison.agreement_board import agreement_board
 from rubricweb.selectors.labels import comparable, ground_truth
 from rubricweb.selectors.labels.provenance import provenances
 from rubricweb.services import adjudications
-from rubricweb.services.datasets import datasets, splits
-from rubricweb.services.reviews import reviews
+from rubricweb.services.datasets import splits
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -34,7 +33,7 @@ def both(people: Cast) -> Dataset:
             for number in range(4)
         ],
     }
-    return datasets.import_dataset(
+    return factories.import_dataset(
         people.team, by=people.ed, data=json.dumps(file).encode(), filename="both.json"
     )
 
@@ -72,7 +71,7 @@ def test_ground_truth_that_was_exported_and_imported_again_is_no_vote_either(
     people: Cast, both: Dataset
 ) -> None:
     data = "item_id,criterion,rater,verdict\n0,only,ground_truth,MET\n"
-    reviews.import_labels(both, both.rubric_version, by=people.ed, data=data.encode(), filename="back.csv")
+    factories.import_labels(both, both.rubric_version, by=people.ed, data=data.encode(), filename="back.csv")
     chosen = comparable.select_comparison(people.team).queues
     assert [queue.name for queue in chosen] == ["Labels of both"]
 
@@ -102,7 +101,7 @@ def test_settled_labels_and_machines_have_no_vote_in_a_queue_they_share_with_peo
     # ann MET, ben UNMET: a third vote of the file would break the tie.
     lines = ["item_id,criterion,rater,verdict,rater_kind,reason"]
     lines += ["0,only,ann,MET,,Yes.", "0,only,ben,UNMET,,No.", f"0,only,third,MET,{rater_kind},"]
-    queue = reviews.import_labels(
+    queue = factories.import_labels(
         both, both.rubric_version, by=people.ed, data="\n".join(lines).encode(), filename="mixed.csv"
     )
     run = graded(people, both)
@@ -131,7 +130,7 @@ def test_picked_beside_people_settled_labels_change_no_figure(people: Cast, both
 
 def test_two_files_of_ground_truth_are_nobodys_agreement(people: Cast, both: Dataset) -> None:
     again = "item_id,criterion,rater,verdict\n0,only,ground_truth,MET\n1,only,ground_truth,MET\n"
-    reviews.import_labels(
+    factories.import_labels(
         both, both.rubric_version, by=people.ed, data=again.encode(), filename="Ground truth again.csv"
     )
     queues = picked(both, "Ground truth")

@@ -12,7 +12,6 @@ from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.runs import reports, results
 from rubricweb.selectors.runs.diff import diff
 from rubricweb.selectors.runs.diff.items import item_changes
-from rubricweb.services.reviews import reviews
 from rubricweb.services.rubrics import rubrics
 from tests import factories
 from tests.factories import Cast
@@ -172,7 +171,7 @@ def test_the_comparison_of_scores_has_no_score_of_a_failed_item(people: Cast, ru
             f"{key},{one['name']},xavier,{by_the_table(one['requirement'], f'Answer {key}.')},"
             for one in CRITERIA[:4]
         ]
-    queue = reviews.import_labels(
+    queue = factories.import_labels(
         run.dataset,
         run.rubric_version,
         by=people.ed,

@@ -9,6 +9,7 @@ import pytest
 
 from rubricweb.models import Run, RunSummary
 from rubricweb.selectors import dashboard
+from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.runs import results
 from rubricweb.selectors.runs.group_means import ONE_SCORE, no_groups
 from tests import factories
@@ -91,3 +92,13 @@ def test_who_may_see_no_item_yet_is_shown_no_groups(people: Cast, run: Run) -> N
     factories.queue(people.team, people.alice, **asked)
     assert results.groups_shown(run, viewer=people.ann) == ()
     assert results.groups_shown(run, viewer=people.bob) != ()
+
+
+def test_the_dashboard_shows_no_groups_of_a_run_that_is_withheld(people: Cast, run: Run) -> None:
+    one = run.dataset.items.get(key="one")
+    asked = {"dataset": run.dataset, "rubric_version": run.rubric_version, "raters": [people.ann]}
+    factories.queue(people.team, people.alice, **asked, source=Source("items", item_ids=(one.pk,)))
+    # Two of the run's three judged items are not hidden from her; their means are not the run's.
+    board = dashboard.dashboard(people.team, people.ann)
+    assert (board.rates_withheld, board.groups) == (True, ())
+    assert [found.score.n for found in dashboard.dashboard(people.team, people.bob).groups] == [3, 3, 3]

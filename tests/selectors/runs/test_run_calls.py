@@ -18,7 +18,6 @@ from rubricweb.selectors.runs import calls as run_calls
 from rubricweb.selectors.runs import reports
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.grading import session
-from rubricweb.services.reviews import reviews
 from rubricweb.services.runs.few_shot import FewShot
 from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.services.teams import retention
@@ -170,7 +169,7 @@ def test_examples_with_labels_stay_hidden_from_who_is_to_label_them_blind(people
     version = factories.version(people.team, people.ed)
     dev = factories.dataset(people.team, people.ed, name="dev", items=[{"id": "dev", "submission": "Rome."}])
     labels = b"item_id,criterion,rater,verdict,reason\ndev,capital,x,UNMET,SECRET-OF-A-PEER\n"
-    reviews.import_labels(dev, version, by=people.ed, data=labels, filename="labels.csv")
+    factories.import_labels(dev, version, by=people.ed, data=labels, filename="labels.csv")
     run = graded(people, judge, version=version, few_shot_from=FewShot(dev))
     factories.queue(people.team, people.ed, dataset=dev, rubric_version=version, raters=[people.ann])
     JudgeCall.objects.filter(run=run).update(reasoning="SECRET-OF-A-PEER, I think")

@@ -166,7 +166,7 @@ def test_time_left_follows_from_the_items_of_the_last_minute(run: Run) -> None:
 
 def test_how_soon_to_look_again(run: Run) -> None:
     assert progress.progress(run, viewer=None, now=timezone.now()).poll_seconds == 2
-    services.pause_run(run, by=None, now=timezone.now())
+    services.pause_run(run, by=None)
     assert progress.progress(run, viewer=None, now=timezone.now()).poll_seconds == 10
     RunItem.objects.filter(run=run).update(leased_until=timezone.now() + timedelta(seconds=60))
     # Calls are still coming in.
@@ -230,16 +230,16 @@ def test_a_run_by_batch_waits_for_the_provider_and_for_a_worker_that_looks(run: 
 
 
 def test_a_paused_run_says_whether_somebody_or_its_budget_paused_it(run: Run, people: Cast) -> None:
-    services.pause_run(run, by=people.ed, now=timezone.now())
+    services.pause_run(run, by=people.ed)
     assert waits_for(run) == "paused"
     services.resume_run(run, by=people.ed, enqueue=factories.WakeUps())
     services.set_budget(run, by=people.ed, budget_usd=1.0)
-    services.pause_run(run, by=None, now=timezone.now(), why="The next call would pass the run's budget.")
+    services.pause_run(run, by=None, why="The next call would pass the run's budget.")
     assert waits_for(run) == "budget"
     services.resume_run(run, by=people.ed, enqueue=factories.WakeUps())
     # Both are capped, and neither cap stopped it.
     budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=5.0)
-    services.pause_run(run, by=None, now=timezone.now(), why="The provider refused the batch: no such key")
+    services.pause_run(run, by=None, why="The provider refused the batch: no such key")
     assert waits_for(run) == "paused"
     services.set_budget(run, by=people.ed, budget_usd=2.0)
     assert run.stop_reason == "The provider refused the batch: no such key"
@@ -247,7 +247,7 @@ def test_a_paused_run_says_whether_somebody_or_its_budget_paused_it(run: Run, pe
     budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=0.0)
     budget = budgets.BudgetReservation.open(Run.objects.get(pk=run.pk), "here:1")
     assert not budget.reserve(0.01, timezone.now())
-    services.pause_for_money(Run.objects.get(pk=run.pk), now=timezone.now(), why=budget.refusal)
+    services.pause_for_money(Run.objects.get(pk=run.pk), why=budget.refusal)
     assert waits_for(run) == "month_budget"
     services.cancel_run(run, by=people.ed, now=timezone.now())
     assert waits_for(run) == ""
@@ -282,7 +282,7 @@ def test_the_list_counts_items_only_of_runs_that_have_not_ended(
         factories.run(people.team, people.ed, dataset=run.dataset, rubric_version=run.rubric_version),
         InProcessJudge(lambda requirement, response: "MET"),
     )
-    services.pause_run(run, by=people.ed, now=timezone.now())
+    services.pause_run(run, by=people.ed)
     # Runs, items of those that have not ended, whether the viewer rates blind.
     with django_assert_num_queries(3):
         rows = listing.runs(people.team, viewer=people.bob).rows

@@ -9,7 +9,6 @@ from rubricweb.selectors.runs import calls as run_calls
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs import reports, results
 from rubricweb.selectors.runs.planning import plans
-from rubricweb.services.reviews import reviews
 from rubricweb.services.runs import lifecycle as run_services
 from rubricweb.services.runs.few_shot import FewShot
 from rubricweb.services.runs.panels import Panel, PanelMember
@@ -134,7 +133,7 @@ def test_prompts_with_labels_are_kept_from_who_is_to_label_those_items_blind(peo
     version = factories.version(people.team, people.ed, criteria=CRITERIA)
     dev = factories.dataset(people.team, people.ed, name="dev", items=[{"id": "dev", "submission": "Rome."}])
     labels = b"item_id,criterion,rater,verdict,reason\ndev,paris,x,UNMET,SECRET-OF-A-PEER\n"
-    reviews.import_labels(dev, version, by=people.ed, data=labels, filename="labels.csv")
+    factories.import_labels(dev, version, by=people.ed, data=labels, filename="labels.csv")
     run = factories.run(
         people.team,
         people.ed,

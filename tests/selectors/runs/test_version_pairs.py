@@ -6,13 +6,13 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.errors import Invalid
-from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.base import JudgeConfig, JudgeError
 from rubricweb.models import Run
 from rubricweb.selectors.runs.over_time.version_pairs import VersionPair, version_called, version_pair
 from rubricweb.services.shared import archiving
 from tests import factories
 from tests.factories import Cast
-from tests.judging import grade
+from tests.judging import InProcessJudge, grade
 from tests.worlds.systems import FACT, Versions, judge, versions
 
 
@@ -112,6 +112,22 @@ def test_a_try_is_taken_only_where_nothing_else_was_graded_alike(people: Cast, w
     # Two whole runs come before a newer one beside a try.
     world.run_over("v4", normalize=False)
     few(world, "v3", normalize=False)
+    assert pair(world) == VersionPair(after, before)
+
+
+def test_a_run_of_which_nothing_was_scored_stands_behind_a_try(people: Cast, world: Versions) -> None:
+    def broken(version: str) -> Run:
+        failing = InProcessJudge(lambda requirement, response: JudgeError("server_error", "HTTP 500"))
+        return grade(world.planned(version), failing)
+
+    before, unscored = world.run_over("v3"), broken("v4")
+    assert pair(world) == VersionPair(unscored, before)
+    tried = few(world, "v4")
+    broken("v4")
+    broken("v3")
+    assert pair(world) == VersionPair(tried, before)
+    after = world.run_over("v4")
+    broken("v4")
     assert pair(world) == VersionPair(after, before)
 
 

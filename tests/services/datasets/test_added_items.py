@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, ImportState, Item, JournalEntry, Judgement, ReviewQueue, Rubric
-from rubricweb.services.datasets import answers, datasets, splits
+from rubricweb.services.datasets import answers, splits
 from rubricweb.services.deletions import deletions
 from rubricweb.services.reviews import queue_changes, queues, reviews
 from tests import factories
@@ -23,13 +23,13 @@ RUBRIC = [
 
 def add(people: Cast, dataset: Dataset, content: Any, filename: str = "more.json") -> int:
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
-    return datasets.add_items(dataset, by=people.ed, data=data, filename=filename)
+    return factories.add_items(dataset, by=people.ed, data=data, filename=filename)
 
 
 def whole(people: Cast, **fields: Any) -> Dataset:
     content = {"name": "whole", "prompt": "Where?", "reference": "Paris", "rubric": RUBRIC, **fields}
     content.setdefault("items", [{"id": "a", "submission": "Paris.", "ground_truth": ["MET", "MET"]}])
-    return datasets.import_dataset(
+    return factories.import_dataset(
         people.team, by=people.ed, data=json.dumps(content).encode(), filename="whole.json"
     )
 
@@ -179,7 +179,7 @@ def test_labels_of_a_file_are_of_the_version_the_dataset_is_in_when_they_are_sto
     read = whole(people)
     add(people, Dataset.objects.get(pk=read.pk), [{"id": "z", "submission": "Z."}])
     data = b"item_id,criterion,rater,verdict\nz,concise,somebody,MET\n"
-    queue = reviews.import_labels(read, read.rubric_version, by=people.ed, data=data, filename="labels.csv")
+    queue = factories.import_labels(read, read.rubric_version, by=people.ed, data=data, filename="labels.csv")
     assert queue.dataset_version == 2
 
 

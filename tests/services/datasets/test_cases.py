@@ -9,7 +9,7 @@ import pytest
 from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, ReviewQueue, SystemVersion
-from rubricweb.services.datasets import corrections, datasets
+from rubricweb.services.datasets import corrections
 from rubricweb.services.datasets.answers import AnswersPlan, add_answers, plan_answers
 from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.exports import export
@@ -33,7 +33,7 @@ def dataset(people: Cast) -> Dataset:
 
 def add(dataset: Dataset, people: Cast, rows: list[dict[str, Any]]) -> int:
     data = "\n".join(map(json.dumps, rows)).encode()
-    return datasets.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
+    return factories.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
 
 
 def answers(dataset: Dataset) -> list[tuple[str, str, str, Any]]:

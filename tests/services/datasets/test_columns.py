@@ -9,7 +9,6 @@ from rubricweb.models import Dataset, ItemFacet
 from rubricweb.selectors.datasets.columns import Where, columns, read_where
 from rubricweb.selectors.datasets.items import items, matching_ids
 from rubricweb.selectors.runs import results
-from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.columns import declare
 from tests import factories
 from tests.factories import Cast
@@ -54,13 +53,13 @@ def test_items_that_come_later_are_found_too_and_other_columns_are_gone(
 ) -> None:
     declare(dataset, ["language", "turns"], by=people.ed)
     more = json.dumps([{"id": "e", "submission": "E.", "language": "fr"}]).encode()
-    datasets.add_items(dataset, by=people.ed, data=more, filename="more.json")
+    factories.add_items(dataset, by=people.ed, data=more, filename="more.json")
     dataset.refresh_from_db()
     assert keys(dataset, people, [("language", "fr")]) == ["e"]
     # Whoever read the dataset before others declared more columns keeps those.
     earlier = Dataset.objects.get(pk=dataset.pk)
     declare(dataset, ["language", "turns", "ok"], by=people.ed)
-    datasets.add_items(earlier, by=people.ed, data=more.replace(b'"e"', b'"f"'), filename="again.json")
+    factories.add_items(earlier, by=people.ed, data=more.replace(b'"e"', b'"f"'), filename="again.json")
     dataset.refresh_from_db()
     assert [one.name for one in columns(dataset)] == ["language", "turns", "ok"]
     # Where an earlier release had lost some, they can be declared again.

@@ -14,7 +14,7 @@ from rubricweb.selectors.datasets.versions import changes
 from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.ground_truth import settled_labels
 from rubricweb.selectors.runs.diff.diff import run_diff
-from rubricweb.services.datasets import answers, corrections, datasets, retirement, splits
+from rubricweb.services.datasets import answers, corrections, retirement, splits
 from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
@@ -291,6 +291,6 @@ def test_a_draft_of_the_wrong_words_is_kept_but_not_submitted(
     corrections.correct_item(draft.item, Correction(submission="Other."), by=people.ed)
     with pytest.raises(Conflict, match="retired"):
         reviews.submit(draft, now=now)
-    datasets.add_items(dataset, by=people.ed, data=b'{"id": "z", "submission": "Z."}', filename="z.jsonl")
+    factories.add_items(dataset, by=people.ed, data=b'{"id": "z", "submission": "Z."}', filename="z.jsonl")
     dataset.refresh_from_db()
     assert dataset.version == 3

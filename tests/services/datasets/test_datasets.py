@@ -7,13 +7,13 @@ import pytest
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Judgement, ReviewQueue, RubricVersion
 from rubricweb.selectors.datasets.items import matching
-from rubricweb.services.datasets import answers, datasets
+from rubricweb.services.datasets import answers
 from tests import factories
 from tests.factories import Cast
 
 
 def imported(people: Cast, content: object, filename: str = "data.json") -> Dataset:
-    return datasets.import_dataset(
+    return factories.import_dataset(
         people.team, by=people.ed, data=json.dumps(content).encode(), filename=filename
     )
 

@@ -7,8 +7,8 @@ import pytest
 
 from rubricweb.models import Dataset, RubricVersion
 from rubricweb.services.datasets import files
-from rubricweb.services.reviews import reviews
 from rubricweb.services.rubrics import rubrics
+from tests import factories
 from tests.factories import CRITERIA, ITEMS, Cast
 
 
@@ -134,7 +134,7 @@ def test_labels_of_raters_are_found_again_and_later_ones_do_not_hide_them(people
     first, _ = store["dataset"](data)
     assert first.queues.get().name == "Labels of answers"
     more = b"item_id,criterion,rater,verdict\nbad,capital,z,MET\n"
-    reviews.import_labels(first, first.rubric_version, by=people.ed, data=more, filename="more.csv")
+    factories.import_labels(first, first.rubric_version, by=people.ed, data=more, filename="more.csv")
     assert store["dataset"](data) == (first, False)
     items[0]["labels"] = labels | {"x": ["UNMET", "UNMET", None]}
     other, is_new = store["dataset"](dataset_file(items, rubric={"title": "Capitals", "criteria": CRITERIA}))

@@ -14,6 +14,7 @@ from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, JournalEntry, Run
 from rubricweb.services.datasets import datasets, files
 from rubricweb.services.teams import teams
+from tests import factories
 from tests.api.client import ApiClient
 from tests.factories import Cast
 
@@ -99,7 +100,7 @@ def test_what_has_a_counterpart_is_imported_and_the_rest_is_listed(people: Cast,
     text, items, places = PARTLY[filename]
     given = {"by": people.ed, "data": text.encode(), "filename": filename, "name": "foreign"}
     with pytest.raises(Invalid) as refused:
-        datasets.import_dataset(people.team, **given)
+        factories.import_dataset(people.team, **given)
     assert [fault.place for fault in refused.value.faults] == places
     assert not Dataset.objects.exists()
     stored = datasets.import_dataset_file(people.team, **given, strict=False)
@@ -148,10 +149,10 @@ def test_our_own_formats_are_whole_or_nothing(people: Cast) -> None:
 def test_a_table_without_submissions_is_refused_once_with_its_columns(people: Cast) -> None:
     data = b"key,essay\n" + b"a,Words.\n" * 500
     with pytest.raises(Invalid) as refused:
-        datasets.import_dataset(people.team, by=people.ed, data=data, filename="essays.csv")
+        factories.import_dataset(people.team, by=people.ed, data=data, filename="essays.csv")
     [fault] = refused.value.faults
     assert (fault.place, fault.found) == ("submission", "the columns key, essay")
-    datasets.import_dataset(
+    factories.import_dataset(
         people.team,
         by=people.ed,
         data=b"key,essay\na,Words.\n",
@@ -162,7 +163,7 @@ def test_a_table_without_submissions_is_refused_once_with_its_columns(people: Ca
 
 def test_single_rows_without_a_submission_are_told_by_line(people: Cast) -> None:
     with pytest.raises(Invalid) as refused:
-        datasets.import_dataset(
+        factories.import_dataset(
             people.team, by=people.ed, data=b"id,answer\na,\nb,Yes.\nc,\n", filename="answers.csv"
         )
     assert [fault.place for fault in refused.value.faults] == ["line 2: submission", "line 4: submission"]

@@ -39,7 +39,7 @@ from rubricweb.selectors.runs.listing import runs
 from rubricweb.selectors.runs.planning.judge_history import histories
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.services import label_files
-from rubricweb.services.datasets import datasets, raters, splits
+from rubricweb.services.datasets import raters, splits
 from rubricweb.services.deletions import deletions
 from rubricweb.services.reviews.raters import rater_for
 from rubricweb.services.runs import lifecycle
@@ -67,7 +67,7 @@ def tasks(people: Cast) -> Dataset:
 
 def import_tasks(people: Cast) -> Dataset:
     data = json.dumps(LABEL_STUDIO).encode()
-    return datasets.import_dataset(people.team, by=people.ed, data=data, filename="tasks.json", name="tasks")
+    return factories.import_dataset(people.team, by=people.ed, data=data, filename="tasks.json", name="tasks")
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def labels(dataset: Dataset, *lines: str, **options: Any) -> label_files.Importe
 @pytest.mark.parametrize("filename", FOREIGN)
 def test_machine_grades_of_every_foreign_format_become_a_finished_run(people: Cast, filename: str) -> None:
     text, machine = FOREIGN[filename]
-    dataset = datasets.import_dataset(
+    dataset = factories.import_dataset(
         people.team, by=people.ed, data=text.encode(), filename=filename, name="foreign"
     )
     run = Run.objects.get(dataset=dataset)
@@ -128,7 +128,7 @@ def test_scores_are_of_what_the_machine_judged(people: Cast) -> None:
         {"id": "b", "submission": "Two.", "labels": {"gpt": ["MET", None, None]}},
     ]
     items = [item | {"machine_raters": ["gpt"]} for item in items] + [{"id": "c", "submission": "Three."}]
-    dataset = datasets.import_dataset(
+    dataset = factories.import_dataset(
         people.team,
         by=people.ed,
         data=json.dumps({"rubric": RUBRIC, "items": items}).encode(),
@@ -275,7 +275,7 @@ def test_who_becomes_a_machine_while_one_of_that_name_comes_in_stays_a_person(
 
 def test_nothing_may_happen_to_it(people: Cast, imported: Run) -> None:
     more = json.dumps([{"id": "new", "submission": "Came later."}]).encode()
-    datasets.add_items(imported.dataset, by=people.ed, data=more, filename="more.json")
+    factories.add_items(imported.dataset, by=people.ed, data=more, filename="more.json")
     assert new_item_count(imported) == 0
     for what in (
         lambda: lifecycle.resume_run(imported, by=people.ed, enqueue=lambda *_: None),
@@ -285,7 +285,7 @@ def test_nothing_may_happen_to_it(people: Cast, imported: Run) -> None:
             imported, by=people.ed, enqueue=lambda *_: None, budget_usd=1.0
         ),
         lambda: lifecycle.cancel_run(imported, by=people.ed, now=timezone.now()),
-        lambda: lifecycle.pause_run(imported, by=people.ed, now=timezone.now()),
+        lambda: lifecycle.pause_run(imported, by=people.ed),
     ):
         with pytest.raises(Conflict, match="was imported: its grades came in a file"):
             what()
@@ -687,7 +687,7 @@ def test_a_file_that_grew_after_its_rater_joined_is_still_theirs(people: Cast, t
 def test_whoever_imports_labels_of_people_gets_their_queue(people: Cast, tasks: Dataset) -> None:
     labels(tasks, "0,polite,gpt,MET,machine", filename="first.csv")
     data = b"item_id,criterion,rater,verdict\n1,polite,gpt,MET"
-    queue = label_files.import_labels(
+    queue = factories.import_labels(
         tasks, tasks.rubric_version, by=people.ed, data=data, filename="people.csv"
     )
     assert [rater.kind for rater in queue.raters.all()] == ["human"]
@@ -775,7 +775,7 @@ def test_labels_of_machines_of_the_release_before_become_runs(people: Cast, task
 
 def test_raters_of_earlier_imports_are_told_apart_where_their_names_tell(people: Cast) -> None:
     for filename, (text, _) in FOREIGN.items():
-        datasets.import_dataset(
+        factories.import_dataset(
             people.team, by=people.ed, data=text.encode(), filename=filename, name=f"{filename} of old"
         )
     then = dict(Rater.objects.values_list("name", "kind"))

@@ -21,7 +21,7 @@ from rubricweb.models import (
     Judgement,
     KeptFile,
 )
-from rubricweb.services.datasets import datasets, imports
+from rubricweb.services.datasets import imports, systems
 from rubricweb.services.grading.workers import reaper
 from rubricweb.services.shared import uploads
 from tests import factories
@@ -54,7 +54,7 @@ def test_a_large_file_stands_as_the_same_file_imported_at_once(people: Cast) -> 
     found = factories.imported(people.team, people.ed, MANY, name="background")
     assert (found.state, found.rows_read, found.rows_stored) == (ImportState.DONE, ROWS, ROWS)
     assert left_behind() == (1, ROWS, 0, 0)
-    whole = datasets.import_dataset(
+    whole = factories.import_dataset(
         people.team, by=people.ed, data=MANY, filename="items.jsonl", name="at once"
     )
     same = ("position", "key", "submission", "prompt", "content_hash", "metadata", "case__key", "attempt")
@@ -151,7 +151,7 @@ class TestAdding:
             {"case_id": f"c{n}", "system": "a@1", "prompt": f"Why {n}?", "submission": "So."}
             for n in range(3)
         ]
-        return datasets.import_dataset(people.team, by=people.ed, data=lines(*rows), filename="a.jsonl")
+        return factories.import_dataset(people.team, by=people.ed, data=lines(*rows), filename="a.jsonl")
 
     def test_answers_of_a_version_are_asked_what_their_cases_ask(self, people: Cast) -> None:
         dataset = self.dataset(people)
@@ -162,6 +162,25 @@ class TestAdding:
         of_second = dataset.items.filter(system_version__label="2")
         assert list(of_second.values_list("case__key", "prompt")) == [("c2", "Why 2?"), ("c0", "Why 0?")]
         assert Case.objects.filter(dataset=dataset).count() == 3
+
+    def test_the_first_file_may_be_answers_of_a_version_as_well(self, people: Cast) -> None:
+        rows = [{"id": f"c{n}", "prompt": f"Why {n}?", "submission": f"{n}."} for n in range(2)]
+        first = factories.imported(people.team, people.ed, lines(*rows), system="a@1")
+        dataset = first.dataset
+        assert dataset is not None, first.message
+        items = dataset.items.values_list("key", "case__key", "system_version__label")
+        assert list(items) == [("c0", "c0", "1"), ("c1", "c1", "1")]
+        found = factories.imported(people.team, people.ed, lines(*rows), dataset=dataset, system="a@2")
+        assert (found.state, found.rows_stored, found.found["plan"]["missing"]) == (ImportState.DONE, 2, [])
+        assert Case.objects.filter(dataset=dataset).count() == 2
+
+    def test_a_new_dataset_takes_no_answers_of_an_archived_system(self, people: Cast) -> None:
+        version = systems.named_versions(people.team, ["a@1"])["a@1"]
+        systems.change_system(version.system, by=people.alice, name=None, archived=True, now=timezone.now())
+        data = lines({"id": "c0", "submission": "0."})
+        found = factories.imported(people.team, people.ed, data, system="a@2")
+        assert (found.state, "is archived" in found.message) == (ImportState.REFUSED, True)
+        assert not Dataset.objects.exists()
 
     def test_rows_of_unknown_and_answered_cases_are_each_a_fault(self, people: Cast) -> None:
         dataset = self.dataset(people)
@@ -178,7 +197,7 @@ class TestAdding:
         data = lines({"id": "new", "submission": "N."}, {"id": "twice", "submission": "N."})
         found = factories.imported(people.team, people.ed, data, dataset=dataset)
         assert found.state == ImportState.ASKS
-        datasets.add_items(
+        factories.add_items(
             dataset, by=people.ed, data=b'{"id": "new", "submission": "Other."}', filename="b.jsonl"
         )
         imports.decide(found, "keep", by=people.ed, enqueue=None)
@@ -309,7 +328,7 @@ def test_of_two_imports_at_once_with_one_name_the_later_is_refused_and_keeps_its
 
     def at_once() -> Dataset:
         data = b'{"id": "b", "submission": "B."}'
-        return datasets.import_dataset(
+        return factories.import_dataset(
             people.team, by=people.ed, data=data, filename="b.jsonl", name="Answers"
         )
 

@@ -30,7 +30,7 @@ from rubricweb.selectors.reviews import revision_rates
 from rubricweb.selectors.rubrics.todo import rubric_todo
 from rubricweb.selectors.runs.planning.judge_history import histories
 from rubricweb.services import adjudications, label_files
-from rubricweb.services.datasets import datasets, raters, splits
+from rubricweb.services.datasets import raters, splits
 from rubricweb.services.runs import few_shot
 from rubricweb.services.runs.few_shot import FewShot
 from rubricweb.services.teams import teams
@@ -113,7 +113,7 @@ FOREIGN = {
 def imported(people: Cast) -> Dataset:
     """Six answers, labelled by two people (who differ on the first) and, all against them, by a model."""
     data = json.dumps(LABEL_STUDIO).encode()
-    return datasets.import_dataset(people.team, by=people.ed, data=data, filename="tasks.json", name="tasks")
+    return factories.import_dataset(people.team, by=people.ed, data=data, filename="tasks.json", name="tasks")
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def made_of_labels(people: Cast, run: Run) -> dict[str, Any]:
 
 
 def test_a_dataset_that_only_machines_labelled_counts_as_labelled_by_nobody(people: Cast) -> None:
-    dataset = datasets.import_dataset(
+    dataset = factories.import_dataset(
         people.team, by=people.ed, data=json.dumps(INSPECT).encode(), filename="log.json", name="log"
     )
     assert not comparable.labelled_queues(dataset.pk, team=people.team).exists()
@@ -256,7 +256,7 @@ def test_a_dataset_that_only_machines_labelled_counts_as_labelled_by_nobody(peop
 
 
 def test_machine_labels_stay_visible_as_such(people: Cast, run: Run, sign_in: Callable[..., Client]) -> None:
-    queues = list(exports.labelled_queues(run.dataset))
+    queues = list(comparable.labelled_queues(run.dataset_id, team=people.team))
     rows = list(exports.verdict_rows(run.dataset, queues, run, counted_labels(queues, run)))
     kinds = {(row.rater, row.rater_kind, row.imported) for row in rows if row.rater_kind != "judge"}
     assert kinds == {("ann@example.org", "human", True), ("ben@example.org", "human", True)}

@@ -26,7 +26,7 @@ from rubricweb.selectors.datasets.versions import changes, items_of_cases
 from rubricweb.selectors.exports.bundles import item_records
 from rubricweb.selectors.exports.ground_truth import settled_labels
 from rubricweb.selectors.runs.results import result
-from rubricweb.services.datasets import answers, columns, corrections, datasets, retirement, splits
+from rubricweb.services.datasets import answers, columns, corrections, retirement, splits
 from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.reviews import queue_changes, queues, reviews
 from rubricweb.services.runs import lifecycle
@@ -66,7 +66,7 @@ def opened(people: Cast, dataset: Dataset, version: RubricVersion, **options: An
 
 def test_every_change_of_the_items_makes_the_next_version(people: Cast, dataset: Dataset) -> None:
     assert history(dataset) == [(1, "append", 3)]
-    datasets.add_items(dataset, by=people.ed, data=b'{"id": "new", "submission": "N."}', filename="n.jsonl")
+    factories.add_items(dataset, by=people.ed, data=b'{"id": "new", "submission": "N."}', filename="n.jsonl")
     retirement.retire(dataset, [pk(dataset, "bad"), pk(dataset, "new")], by=people.ed, note="wrong")
     retirement.restore(dataset, [pk(dataset, "bad")], by=people.ed)
     dataset.refresh_from_db()
@@ -77,7 +77,7 @@ def test_every_change_of_the_items_makes_the_next_version(people: Cast, dataset:
 
 
 def test_each_version_holds_what_it_held(people: Cast, dataset: Dataset) -> None:
-    datasets.add_items(dataset, by=people.ed, data=b'{"id": "new", "submission": "N."}', filename="n.jsonl")
+    factories.add_items(dataset, by=people.ed, data=b'{"id": "new", "submission": "N."}', filename="n.jsonl")
     retirement.retire(dataset, [pk(dataset, "bad")], by=people.ed)
     retirement.restore(dataset, [pk(dataset, "bad")], by=people.ed)
     retirement.retire(dataset, [pk(dataset, "good")], by=people.ed)
@@ -141,7 +141,7 @@ def test_a_run_is_extended_by_new_items_but_by_no_retired_one(
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
     grade(run, InProcessJudge(lambda requirement, response: "MET"))
     more = b'{"id": "x", "submission": "X."}\n{"id": "y", "submission": "Y."}\n'
-    datasets.add_items(dataset, by=people.ed, data=more, filename="more.jsonl")
+    factories.add_items(dataset, by=people.ed, data=more, filename="more.jsonl")
     retirement.retire(dataset, [pk(dataset, "x")], by=people.ed)
     assert keys(new_items(run)) == ["y"]
     assert lifecycle.extend_run(run, by=people.ed, enqueue=WakeUps()) == 1
@@ -237,10 +237,10 @@ def test_the_key_of_a_retired_item_is_free_and_it_cannot_come_back_beside_anothe
     retirement.retire(dataset, [gone], by=people.ed)
     again = json.dumps({"id": "bad", "submission": "Now right.", "prompt": "Other words?"}).encode()
     with pytest.raises(Invalid) as refused:
-        datasets.add_items(dataset, by=people.ed, data=again, filename="again.jsonl")
+        factories.add_items(dataset, by=people.ed, data=again, filename="again.jsonl")
     assert "another prompt" in refused.value.faults[0].found
     same = json.dumps({"id": "bad", "submission": "Now right."}).encode()
-    datasets.add_items(dataset, by=people.ed, data=same, filename="again.jsonl")
+    factories.add_items(dataset, by=people.ed, data=same, filename="again.jsonl")
     assert dataset.items.current().get(key="bad").submission != words
     assert retirement.plan_restoration(dataset, [gone]).taken == (f"id:{gone}",)
     with pytest.raises(Conflict, match=f"cannot be restored: id:{gone}"):
@@ -332,7 +332,7 @@ def test_a_bundle_names_retired_items_apart_from_those_that_took_their_key(
     queue = label(people, dataset, version, "Labels")
     retirement.retire(dataset, [pk(dataset, "bad"), pk(dataset, "good")], by=people.ed)
     same = b'{"id": "bad", "submission": "Now right."}'
-    datasets.add_items(dataset, by=people.ed, data=same, filename="again.jsonl")
+    factories.add_items(dataset, by=people.ed, data=same, filename="again.jsonl")
     settled = settled_labels([queue])
     everything = [item.id for item in item_records(dataset, settled, labelled_only=False)]
     assert everything == ["good", "bad (until version 1)", "empty-ish", "bad"]

@@ -8,12 +8,12 @@ from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Case, CaseText, Dataset, Item, Judgement
 from rubricweb.selectors.datasets.cases import words_of
 from rubricweb.selectors.exports.bundles import dataset_file, item_records
-from rubricweb.selectors.exports.exports import labelled_queues
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
+from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.services import adjudications
 from rubricweb.services.datasets import corrections, splits
 from rubricweb.services.datasets.corrections import Correction
-from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.reviews import queues
 from tests import factories
 from tests.factories import Cast
 from tests.services.datasets.test_imported_runs import while_uncommitted
@@ -33,7 +33,7 @@ def labelled(people: Cast) -> Dataset:
     lines = ["item_id,criterion,rater,verdict,reason"]
     for number in range(8):
         lines += [f"i{number},only,{rater},{'MET' if number < 4 else 'UNMET'},so" for rater in "xy"]
-    reviews.import_labels(
+    factories.import_labels(
         dataset, version, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv"
     )
     item, criterion = dataset.items.get(key="i7"), version.criteria.get()
@@ -44,7 +44,7 @@ def labelled(people: Cast) -> Dataset:
 
 
 def truth(dataset: Dataset) -> dict[str, str | None]:
-    found = ground_truth_items(dataset, settled_labels(list(labelled_queues(dataset))))
+    found = ground_truth_items(dataset, settled_labels(list(labelled_queues(dataset.pk, team=dataset.team))))
     return {item.id: item.ground_truth[0] for item in found if item.ground_truth}
 
 
@@ -64,7 +64,7 @@ def test_the_halves_share_no_item_and_spread_every_label_alike(people: Cast, lab
 def test_the_halves_keep_items_labels_and_where_they_came_from(people: Cast, labelled: Dataset) -> None:
     made = splits.split_dataset(labelled, n_dev=3, by=people.ed)
     for half in (made.dev, made.test):
-        [queue] = labelled_queues(half)
+        [queue] = labelled_queues(half.pk, team=half.team)
         assert (queue.state, queue.imported, queue.blind) == ("closed", True, "none")
         assert sorted(rater.name for rater in queue.raters.all()) == ["x", "y"]
         assert half.split_of == labelled
@@ -81,7 +81,7 @@ def test_what_is_decided_beside_no_label_that_is_copied_is_no_ground_truth_of_a_
     version = factories.version(people.team, people.ed, criteria=criteria)
     dataset = factories.dataset(people.team, people.ed, items=ITEMS[:3])
     first, _ = (
-        reviews.import_labels(
+        factories.import_labels(
             dataset,
             version,
             by=people.ed,
@@ -98,7 +98,7 @@ def test_what_is_decided_beside_no_label_that_is_copied_is_no_ground_truth_of_a_
         )
     made = splits.split_dataset(dataset, n_dev=1, by=people.ed, queues=[first])
     for half in (made.dev, made.test):
-        settled = settled_labels(list(labelled_queues(half)), datasets=[half.pk])
+        settled = settled_labels(list(labelled_queues(half.pk, team=half.team)), datasets=[half.pk])
         records = tuple(item_records(half, settled, labelled_only=True))
         assert [None in (record.ground_truth or ()) for record in records] == [True]
         there = dataset_file(half, version, records)
@@ -162,7 +162,7 @@ def test_a_split_waits_for_a_correction_and_seals_what_it_copies(people: Cast, l
     made = while_uncommitted(correct, lambda: splits.split_dataset(labelled, n_dev=4, by=people.ed))
     keys = set()
     for half in (made.dev, made.test):
-        queues = list(labelled_queues(half))
+        queues = list(labelled_queues(half.pk, team=half.team))
         items = tuple(item_records(half, settled_labels(queues), labelled_only=True))
         there = dataset_file(half, queues[0].rubric_version, items)
         assert half.seal == RubricDataset.from_dataset_file(there).seal()

@@ -35,7 +35,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors import deletions as selected
 from rubricweb.selectors.deletions import Deletable
-from rubricweb.selectors.exports.exports import labelled_queues
+from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.runs.graders import examples_of
 from rubricweb.selectors.spending.month_figures import month_figures
@@ -44,7 +44,7 @@ from rubricweb.services.datasets import corrections, imports
 from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.deletions import deletions
 from rubricweb.services.deletions.removal import Remover
-from rubricweb.services.reviews import queue_changes, queues, reviews
+from rubricweb.services.reviews import queue_changes, queues
 from rubricweb.services.runs import control, few_shot
 from rubricweb.services.shared import uploads
 from rubricweb.services.teams import teams
@@ -183,7 +183,7 @@ def test_of_a_queue_reviews_and_labels_go_and_decisions_stay(
     # It still stands: on the item's page, and in the ground truth that goes out.
     [(criterion, stands)] = item_provenance(decided.item, viewer=world.people.alice)
     assert (criterion.pk, stands.verdict, stands.rule) == (decided.criterion_id, "MET", "adjudicated")
-    assert not labelled_queues(decided.item.dataset).exists()
+    assert not labelled_queues(decided.item.dataset.pk, team=decided.item.dataset.team).exists()
     made = exports.export(
         world.people.team,
         viewer=world.people.alice,
@@ -347,7 +347,7 @@ def test_nothing_begins_over_what_was_deleted_since_it_was_read(
         lambda: control.set_budget(read, by=by, budget_usd=None),
         lambda: factories.run(world.people.team, by, dataset=dataset, rubric_version=version),
         lambda: factories.queue(world.people.team, by, dataset=dataset, rubric_version=version, raters=[by]),
-        lambda: reviews.import_labels(dataset, version, by=by, data=labels, filename="labels.csv"),
+        lambda: factories.import_labels(dataset, version, by=by, data=labels, filename="labels.csv"),
     ):
         with pytest.raises(NotFound, match=r"no such (run|dataset)"):
             go_on()

@@ -12,7 +12,6 @@ from rubricweb.models import Dataset, ReviewQueue, RubricVersion
 from rubricweb.services import exports
 from rubricweb.services.datasets import answers, corrections
 from rubricweb.services.datasets.corrections import Correction
-from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 
@@ -43,7 +42,7 @@ def labelled(people: Cast, dataset: Dataset, version: RubricVersion, file: str) 
         for one in version.criteria.order_by("position")
     ]
     data = "\n".join(["item_id,criterion,rater,verdict", *rows]).encode()
-    return reviews.import_labels(dataset, version, by=people.ed, data=data, filename=file)
+    return factories.import_labels(dataset, version, by=people.ed, data=data, filename=file)
 
 
 def exported(people: Cast, queues: list[ReviewQueue], what: str, format: str) -> bytes:

@@ -16,7 +16,6 @@ from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Review, ReviewQueue, Run
 from rubricweb.services import adjudications, exports
 from rubricweb.services.exports import EXPORT_FORMATS
-from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
@@ -49,7 +48,9 @@ def labelled(people: Cast) -> tuple[Run, ReviewQueue]:
 def label(people: Cast) -> tuple[Run, ReviewQueue]:
     version = factories.version(people.team, people.ed, criteria=CRITERIA)
     dataset = factories.dataset(people.team, people.ed, items=ITEMS)
-    queue = reviews.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv")
+    queue = factories.import_labels(
+        dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv"
+    )
     adjudications.adjudicate(
         dataset.items.get(key="b"),
         version.criteria.get(name="tone"),
@@ -128,6 +129,24 @@ def test_ground_truth_carries_where_each_label_comes_from(people: Cast, labelled
     assert [item.metadata for item in read_dataset(data, filename="back.jsonl").items] == [{}, {}]
 
 
+def test_a_label_stays_decided_when_the_account_of_who_decided_it_is_deleted(people: Cast) -> None:
+    version = factories.version(people.team, people.ed, criteria=CRITERIA)
+    dataset = factories.dataset(people.team, people.ed, items=ITEMS)
+    data = b"item_id,criterion,rater,verdict\na,said,x,MET\n"
+    queue = factories.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
+    item, criterion = dataset.items.get(key="a"), version.criteria.get(name="said")
+    decision = {"verdict": "UNMET", "cause": "human_wrong", "reason": "It does not."}
+    adjudications.adjudicate(item, criterion, by=people.rae, **decision)
+    people.rae.delete()
+    given = {"what": "ground_truth", "format": "jsonl", "dataset": dataset, "queues": [queue]}
+    made = exports.export(people.team, viewer=people.bob, **given)
+    [found] = [json.loads(line)["ground_truth_provenance"][1] for line in made.chunks if line.strip()]
+    assert (found["rule"], found["decided_by"]) == ("adjudicated", None)
+    # As of every decision: what x said then, without the version it was given to and by what it counts.
+    said = {"rater": "x", "is_judge": False, "verdict": "MET", "origin": "person_imported"}
+    assert found["labels"] == [said]
+
+
 @pytest.mark.parametrize("format", ["jsonl", "autorubric", "yaml", "parquet", "bundle"])
 def test_where_labels_come_from_is_read_back_from_every_dataset(people: Cast, labelled, format: str) -> None:
     if format == "bundle":
@@ -176,11 +195,11 @@ def test_the_long_export_of_people_is_imported_again(people: Cast, labelled) -> 
     data = "".join(map(str, made.chunks)).encode()
     given = {"by": people.ed, "data": data, "filename": "back.csv"}
     with pytest.raises(Conflict, match=f"imported before, as the queue {queue}"):
-        reviews.import_labels(run.dataset, run.rubric_version, **given)
+        factories.import_labels(run.dataset, run.rubric_version, **given)
     # As if somebody had labelled them here.
     ReviewQueue.objects.update(labels_digest="")
     Review.objects.update(imported=False)
-    back = reviews.import_labels(run.dataset, run.rubric_version, **given)
+    back = factories.import_labels(run.dataset, run.rubric_version, **given)
     said = [
         sorted(one.reviews.values_list("rater__name", "judgements__criterion__name", "judgements__verdict"))
         for one in (queue, back)
@@ -190,7 +209,7 @@ def test_the_long_export_of_people_is_imported_again(people: Cast, labelled) -> 
     # Of two queues in one file the newer label of a rater counts; the other is left out.
     changed = LABELS.splitlines()[0] + "\na,tone,x,Rude,"
     given |= {"data": changed.encode(), "filename": "later.csv"}
-    later = reviews.import_labels(run.dataset, run.rubric_version, **given)
+    later = factories.import_labels(run.dataset, run.rubric_version, **given)
     made = exports.export(
         people.team,
         viewer=people.bob,
@@ -276,7 +295,7 @@ def ground_truth_of(people: Cast, items: list[dict[str, object]], format: str) -
     version = factories.version(people.team, people.ed, criteria=CRITERIA[1:2])
     dataset = factories.dataset(people.team, people.ed, items=items)
     data = "\n".join(["item_id,criterion,rater,verdict", *(f"{one['id']},said,x,MET" for one in items)])
-    queue = reviews.import_labels(dataset, version, by=people.ed, data=data.encode(), filename="l.csv")
+    queue = factories.import_labels(dataset, version, by=people.ed, data=data.encode(), filename="l.csv")
     made = exports.export(
         people.team, viewer=people.bob, what="ground_truth", format=format, dataset=dataset, queues=[queue]
     )

@@ -59,7 +59,7 @@ def exported(people: Cast, queue: ReviewQueue, format: str) -> bytes:
 
 def again(people: Cast, queue: ReviewQueue, dataset: Dataset, data: bytes, format: str) -> ReviewQueue:
     given = {"by": people.ed, "data": data, "filename": f"back.{format}"}
-    return reviews.import_labels(dataset, queue.rubric_version, **given)
+    return factories.import_labels(dataset, queue.rubric_version, **given)
 
 
 def test_both_verdicts_are_told(people: Cast, queue: ReviewQueue) -> None:

@@ -18,14 +18,13 @@ from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, LabelDecision, ReviewQueue, RubricVersion, Run, User
 from rubricweb.selectors.comparison.comparison import compare
-from rubricweb.selectors.exports.exports import labelled_queues
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
 from rubricweb.selectors.exports.recorded import recorded_exports
+from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import adjudications, exports
 from rubricweb.services.datasets import splits
 from rubricweb.services.exports import EXPORT_FORMATS
-from rubricweb.services.reviews import reviews
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
 from rubricweb.services.teams import teams
 from tests import factories
@@ -99,7 +98,7 @@ def make_world(people: Cast) -> World:
         f"good,{one.name},cat,{'kind' if one.kind == 'choice' else 'MET'}" for one in third.criteria.all()
     ]
     data = "\n".join(["item_id,criterion,rater,verdict", *lines]).encode()
-    later = reviews.import_labels(
+    later = factories.import_labels(
         dataset, third, by=people.ed, data=data, filename="labels.csv", queue_name="third"
     )
     return World(people, dataset, (first, second, third), queue, later)
@@ -343,7 +342,7 @@ def test_queues_of_two_rubrics_are_one_bundle_no_more_than_one_ground_truth(worl
 
 
 def truths(dataset: Dataset) -> dict[str, tuple[str | None, ...] | None]:
-    found = ground_truth_items(dataset, settled_labels(list(labelled_queues(dataset))))
+    found = ground_truth_items(dataset, settled_labels(list(labelled_queues(dataset.pk, team=dataset.team))))
     return {item.id: item.ground_truth for item in found}
 
 
@@ -353,11 +352,12 @@ def test_halves_of_a_split_have_the_labels_of_every_version_and_the_same_ground_
     made = splits.split_dataset(world.dataset, n_dev=1, by=world.people.ed, seed=2)
     assert truths(made.dev) | truths(made.test) == whole
     for half in (made.dev, made.test):
-        assert {queue.name: queue.rubric_version.number for queue in labelled_queues(half)} == {  # type: ignore[union-attr]  # has one
+        queues = labelled_queues(half.pk, team=half.team)
+        assert {queue.name: queue.rubric_version.number for queue in queues} == {  # type: ignore[union-attr]  # has one
             f"Labels by v1 of {half.name}": 1,
             f"Labels by v3 of {half.name}": 3,
         }
-        for queue in labelled_queues(half):
+        for queue in queues:
             given = queue.reviews.values_list("judgements__criterion__version", flat=True)
             assert set(given) == {queue.rubric_version_id}
 

@@ -13,7 +13,6 @@ import pytest
 from rubricweb.models import Criterion, Dataset, ReviewQueue, RubricVersion, Run
 from rubricweb.selectors.labels.ground_truth import ground_truth
 from rubricweb.services import exports
-from rubricweb.services.reviews import reviews
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
 from tests import factories
@@ -52,7 +51,7 @@ def labelled(people: Cast, dataset: Dataset, version: RubricVersion, rater: str,
         before, _, after = verdict.partition(">")
         lines.append(f"a,{criterion.name},{rater},{before},{after}")
     name = f"{rater} on {version} ({version.pk})"
-    return reviews.import_labels(
+    return factories.import_labels(
         dataset, version, by=people.ed, data="\n".join(lines).encode(), filename="l.csv", queue_name=name
     )
 
@@ -86,7 +85,7 @@ def elsewhere(
     """What is settled where nobody has said anything yet, by the words of the criteria, from this file."""
     item = [{"id": "a", "submission": "Hello."}]
     dataset = factories.dataset(people.team, people.ed, items=item, name=f"elsewhere {filename}")
-    back = reviews.import_labels(dataset, version, by=people.ed, data=data, filename=filename, **options)
+    back = factories.import_labels(dataset, version, by=people.ed, data=data, filename=filename, **options)
     words = dict(Criterion.objects.values_list("pk", "requirement"))
     return {words[criterion]: truth.verdict for (_, criterion), truth in ground_truth([back]).items()}
 

@@ -94,7 +94,7 @@ def test_a_panel_with_the_offline_judge_is_left_alone_whole(people: Cast, settin
 def test_it_is_said_again_once_the_run_was_resumed(run: Run, people: Cast, settings) -> None:
     settings.OFFLINE_JUDGE_URL = ""
     session(run)
-    lifecycle.pause_run(run, by=people.ed, now=timezone.now())
+    lifecycle.pause_run(run, by=people.ed)
     lifecycle.resume_run(run, by=people.ed, enqueue=WakeUps())
     session(run)
     assert len(left_to_others(run)) == 2

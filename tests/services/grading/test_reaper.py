@@ -110,7 +110,7 @@ def test_while_all_processes_are_busy_bells_do_not_heap_up(
 
 
 def test_runs_that_are_not_running_hear_nothing(run: Run, now: datetime) -> None:
-    lifecycle.pause_run(run, by=None, now=now)
+    lifecycle.pause_run(run, by=None)
     wake_ups = WakeUps()
     assert reaper.reap(enqueue=wake_ups, now=now) == []
     lifecycle.cancel_run(run, by=None, now=now)

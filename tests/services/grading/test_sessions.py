@@ -26,7 +26,7 @@ from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.services.shared import bulk_rows
 from tests import factories
 from tests.factories import Cast, WakeUps
-from tests.judging import InProcessJudge, InProcessLine, LabelJudge, grade, session
+from tests.judging import InProcessJudge, InProcessLine, LabelJudge, grade, pause, session
 from tests.services.grading.batches.providers import Answer, completion, desk
 from tests.waiting import PATIENCE_SECONDS, wait_for
 
@@ -263,7 +263,7 @@ def stops(run: Run, stop: Callable[[Run], object], after: int) -> InProcessJudge
 
 
 @pytest.mark.django_db(transaction=True)  # the heartbeat writes meanwhile
-@pytest.mark.parametrize("stop", [lifecycle.pause_run, lifecycle.cancel_run])
+@pytest.mark.parametrize("stop", [pause, lifecycle.cancel_run])
 def test_a_stopped_run_keeps_what_came_and_gives_its_items_back(people: Cast, stop, settings) -> None:
     settings.GRADING_CHUNK_ITEMS = 4
     run = planned(people, 40)

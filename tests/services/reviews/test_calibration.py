@@ -43,7 +43,7 @@ def make_queue(people: Cast, version: RubricVersion) -> ReviewQueue:
     dataset = factories.dataset(people.team, people.ed, items=ITEMS)
     lines = [f"item-{n},{name},ground truth,MET," for n in range(4, 8) for name in NAMES]
     data = "\n".join(["item_id,criterion,rater,verdict,reason", *lines]).encode()
-    reviews.import_labels(dataset, version, by=people.ed, data=data, filename="settled.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=data, filename="settled.csv")
     return factories.queue(
         people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann, people.rae]
     )
@@ -297,7 +297,7 @@ def test_more_raters_and_rubrics_of_items_ask_the_gold_page_no_more_queries(
     dataset = factories.dataset(people.team, people.ed, items=items)
     lines = [f"{n},ok,ground truth,MET" for n in range(3)]
     data = "\n".join(["item_id,criterion,rater,verdict", *lines]).encode()
-    reviews.import_labels(dataset, None, by=people.ed, data=data, filename="settled.csv")
+    factories.import_labels(dataset, None, by=people.ed, data=data, filename="settled.csv")
     raters = [people.ann, people.rae, people.ed]
     queue = factories.queue(people.team, people.ed, dataset=dataset, rubric_version=None, raters=raters)
     calibration.mark_gold(queue, by=people.ed, at_random=2)
@@ -333,7 +333,7 @@ def test_labels_of_gold_answers_to_one_case_are_counted_together(
     dataset = factories.dataset(people.team, people.ed, items=items)
     lines = [f"item-{n},{name},ground truth,MET," for n in range(4) for name in NAMES]
     data = "\n".join(["item_id,criterion,rater,verdict,reason", *lines]).encode()
-    reviews.import_labels(dataset, version, by=people.ed, data=data, filename="settled.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=data, filename="settled.csv")
     queue = factories.queue(
         people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann]
     )
@@ -379,13 +379,13 @@ def test_who_was_let_on_while_the_round_was_counted_goes_on(
     people: Cast, asked: ReviewQueue, monkeypatch
 ) -> None:
     do_next(asked, people.ann, right=0)
-    counted = calibration.counted
+    gold_score = calibration.gold_score
 
     def meanwhile(*args, **kwargs):
         calibration.let_on(asked, rater(asked, people.ann), by=people.ed)
-        return counted(*args, **kwargs)
+        return gold_score(*args, **kwargs)
 
-    monkeypatch.setattr(calibration, "counted", meanwhile)
+    monkeypatch.setattr(calibration, "gold_score", meanwhile)
     do_next(asked, people.ann, right=0)
     row = Calibration.objects.get(queue=asked)
     assert (row.passed, row.passed_by) == (True, people.ed)
@@ -433,13 +433,13 @@ def test_who_was_counted_by_the_mark_that_was_lowered_in_the_same_moment_goes_on
     people: Cast, asked: ReviewQueue, monkeypatch
 ) -> None:
     do_next(asked, people.ann, right=2)
-    counted = calibration.counted
+    gold_score = calibration.gold_score
 
     def meanwhile(*args, **kwargs):
         marked(ReviewQueue.objects.get(pk=asked.pk), people, 0.5)
-        return counted(*args, **kwargs)
+        return gold_score(*args, **kwargs)
 
-    monkeypatch.setattr(calibration, "counted", meanwhile)
+    monkeypatch.setattr(calibration, "gold_score", meanwhile)
     do_next(asked, people.ann, right=1)
     assert not Calibration.objects.get(queue=asked).passed
     asked.refresh_from_db()

@@ -8,9 +8,8 @@ from django.db import connection
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Adjudication, JournalEntry, ReviewQueue
 from rubricweb.services import adjudications
-from rubricweb.services.label_queues import QueueWish, open_queues
-from rubricweb.services.reviews import reviews
-from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
+from rubricweb.services.label_queues import QueueWish, decide, open_queues
+from rubricweb.services.rubrics.label_decisions import NewLabelDecision
 from tests import factories
 from tests.factories import Cast
 from tests.worlds.versions import changed, said
@@ -21,7 +20,7 @@ from tests.worlds.versions import changed, said
 def test_the_same_decision_twice_at_once_is_written_down_once(people: Cast, earlier: bool) -> None:
     dataset, version = factories.dataset(people.team, people.ed), factories.version(people.team, people.ed)
     lines = "item_id,criterion,rater,verdict\ngood,concise,ann,MET\ngood,concise,ben,UNMET\n"
-    reviews.import_labels(dataset, version, by=people.ed, data=lines.encode(), filename="labels.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=lines.encode(), filename="labels.csv")
     item, criterion = dataset.items.get(key="good"), version.criteria.get(name="concise")
     if earlier:
         adjudications.adjudicate(
@@ -59,11 +58,11 @@ def test_two_who_open_the_queue_of_a_decision_at_once_open_one(people: Cast) -> 
     first = factories.version(people.team, people.ed)
     dataset = factories.dataset(people.team, people.ed)
     lines = "item_id,criterion,rater,verdict\ngood,capital,ann,MET\nbad,capital,rae,UNMET\n"
-    reviews.import_labels(dataset, first, by=people.ed, data=lines.encode(), filename="labels.csv")
+    factories.import_labels(dataset, first, by=people.ed, data=lines.encode(), filename="labels.csv")
     assert first.rubric is not None
     second = changed(first.rubric, said(requirement="Names Paris as the capital of France."))
     uid = second.criteria.get(name="capital").uid
-    decided = decide(second, uid, NewLabelDecision("probe"), by=people.ed)
+    decided = decide(second, uid, NewLabelDecision("probe"), by=people.ed, seen=None)
     assert decided.decision is not None
     seen = decided.decision.pk
     together = threading.Barrier(2)

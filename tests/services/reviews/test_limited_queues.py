@@ -28,7 +28,7 @@ from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.reveals import agreement_with_others, reveal, will_reveal
 from rubricweb.selectors.reviews.reviews import sheet
 from rubricweb.services import adjudications
-from rubricweb.services.datasets import datasets, splits
+from rubricweb.services.datasets import splits
 from rubricweb.services.reviews import calibration, queue_changes, queues, reviews
 from tests import factories
 from tests.factories import Cast
@@ -150,7 +150,7 @@ def test_items_with_a_rubric_of_their_own_that_come_later_stay_out(
     full = opened(people, dataset, version, name="Everything", criteria=())
     own = {"id": "own", "submission": "Paris.", "rubric": [{"weight": 1, "requirement": "Own."}]}
     more = "\n".join(json.dumps(item) for item in ({"id": "later", "submission": "Paris."}, own))
-    datasets.add_items(dataset, by=people.ed, data=more.encode(), filename="more.jsonl")
+    factories.add_items(dataset, by=people.ed, data=more.encode(), filename="more.jsonl")
     keys = list(limited.queue_items.order_by("position").values_list("item__key", flat=True))
     assert keys == ["good", "bad", "empty-ish", "later"]
     assert full.queue_items.count() == 5
@@ -215,7 +215,7 @@ def test_a_gold_item_needs_known_labels_of_these_alone(
     lines = ["item_id,criterion,rater,verdict", *(f"good,{name},ground truth,MET" for name in TWO)]
     lines += ["bad,river,ground truth,MET", "bad,capital,ground truth,MET"]
     settled = "\n".join(lines).encode()
-    reviews.import_labels(queue.dataset, version, by=people.ed, data=settled, filename="settled.csv")
+    factories.import_labels(queue.dataset, version, by=people.ed, data=settled, filename="settled.csv")
     good = queue.dataset.items.get(key="good").pk
     assert may_be_gold(queue) == [good]
     assert may_be_gold(full) == []

@@ -23,7 +23,6 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.queues import queue_pace, queue_progress, rater_progress
-from rubricweb.services.datasets import datasets
 from rubricweb.services.reviews import assignments, calibration, queue_changes, queues, reviews
 from rubricweb.services.teams import teams
 from tests import factories
@@ -117,7 +116,7 @@ def test_a_closed_queue_opens_again_with_what_came_into_the_dataset(
     queues.close_queue(queue, by=people.ed)
     assert not hidden_items(people.ann, people.team).exists()
     line = b'{"id": "late", "submission": "Paris, at last."}'
-    datasets.add_items(dataset, by=people.ed, data=line, filename="late.jsonl")
+    factories.add_items(dataset, by=people.ed, data=line, filename="late.jsonl")
     assert "late" not in rooms(queue)
     assert queue_changes.reopen_queue(queue, by=people.ed)
     assert not queue_changes.reopen_queue(queue, by=people.ed)
@@ -164,7 +163,7 @@ def test_labels_of_a_file_are_no_queue_to_open(
     people: Cast, dataset: Dataset, version: RubricVersion
 ) -> None:
     data = b"item_id,criterion,rater,verdict,reason\ngood,capital,x,MET,\n"
-    imported = reviews.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
+    imported = factories.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
     with pytest.raises(Conflict, match="came in a file"):
         queue_changes.reopen_queue(imported, by=people.ed)
     imported.refresh_from_db()
@@ -207,7 +206,7 @@ def test_a_queue_extended_by_all_items_is_about_the_whole_dataset(
     )
     queue_changes.extend_queue(queue, by=people.ed, source=Source())
     line = b'{"id": "late", "submission": "Paris, at last."}'
-    datasets.add_items(dataset, by=people.ed, data=line, filename="late.jsonl")
+    factories.add_items(dataset, by=people.ed, data=line, filename="late.jsonl")
     assert list(rooms(queue)) == ["bad", "good", "empty-ish", "late"]
 
 

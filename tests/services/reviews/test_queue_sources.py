@@ -197,7 +197,7 @@ def run(people: Cast, dataset: Dataset, version: RubricVersion) -> Run:
         factories.run(people.team, people.ed, dataset=dataset, rubric_version=version),
         InProcessJudge(lambda requirement, response: "MET"),
     )
-    reviews.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="people.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="people.csv")
     capital = Judgement.objects.filter(run=run, criterion__name="capital")
     capital.filter(item__key="fr-3").update(verdict="CANNOT_ASSESS")
     capital.filter(item__key="fr-4").update(confidence=0.6)

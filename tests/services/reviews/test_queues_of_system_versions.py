@@ -12,7 +12,6 @@ from rubricweb.selectors.datasets.systems import queue_systems
 from rubricweb.selectors.reviews.queue_plans import growing_queues, queue_plan
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.queues import source_words
-from rubricweb.services.datasets import datasets
 from rubricweb.services.reviews import queue_changes, queues, reviews
 from rubricweb.services.shared import archiving
 from tests import factories
@@ -51,7 +50,7 @@ def item_ids(world: Versions, *keys: str) -> tuple[int, ...]:
 
 def more_items(world: Versions, *rows: dict[str, Any]) -> None:
     data = "\n".join(map(json.dumps, rows)).encode()
-    datasets.add_items(world.dataset, by=world.people.ed, data=data, filename="more.jsonl")
+    factories.add_items(world.dataset, by=world.people.ed, data=data, filename="more.jsonl")
 
 
 def test_a_queue_over_a_version_holds_its_answers_alone(world: Versions) -> None:

@@ -148,7 +148,9 @@ bad,capital,y,UNMET,
 
 def test_labels_from_a_file_become_submitted_reviews(people: Cast, version: RubricVersion) -> None:
     dataset = factories.dataset(people.team, people.ed)
-    queue = reviews.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv")
+    queue = factories.import_labels(
+        dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv"
+    )
     assert (queue.name, queue.state, queue.raters_per_item) == ("labels", "closed", 3)
     assert sorted(Rater.objects.filter(queues=queue).values_list("name", flat=True)) == ["x", "y", "z"]
     assert Judgement.objects.filter(review__queue=queue).count() == 5
@@ -165,7 +167,7 @@ def test_wrong_labels_are_refused_all_at_once_and_nothing_is_imported(
 ) -> None:
     data = LABELS + "nowhere,capital,x,MET,\ngood,unknown,x,MET,\n"
     with pytest.raises(Invalid) as refusal:
-        reviews.import_labels(
+        factories.import_labels(
             factories.dataset(people.team, people.ed),
             version,
             by=people.ed,
@@ -182,18 +184,18 @@ def test_a_person_under_two_names_is_one_rater(people: Cast, version: RubricVers
     dataset = factories.dataset(people.team, people.ed)
     twice = f"item_id,criterion,rater,verdict,reason\ngood,capital,ann,MET,\ngood,capital,{shown},UNMET,\n"
     with pytest.raises(Invalid) as refusal:
-        reviews.import_labels(dataset, version, by=people.ed, data=twice.encode(), filename="twice.csv")
+        factories.import_labels(dataset, version, by=people.ed, data=twice.encode(), filename="twice.csv")
     [fault] = refusal.value.faults
     assert (fault.place, fault.found) == ("line 3", "the same item, criterion and rater as line 2")
 
     apart = twice.replace("good,capital,ann", "bad,capital,ann")
-    queue = reviews.import_labels(dataset, version, by=people.ed, data=apart.encode(), filename="apart.csv")
+    queue = factories.import_labels(dataset, version, by=people.ed, data=apart.encode(), filename="apart.csv")
     assert (queue.raters_per_item, queue.raters.count()) == (1, 1)
 
 
 def test_deciding_against_the_majority_needs_a_reason(people: Cast, version: RubricVersion) -> None:
     dataset = factories.dataset(people.team, people.ed)
-    queue = reviews.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="l.csv")
+    queue = factories.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="l.csv")
     good, capital = dataset.items.get(key="good"), version.criteria.get(name="capital")
     with pytest.raises(Invalid, match="Most raters said MET"):
         adjudications.adjudicate(good, capital, by=people.rae, verdict=Verdict.UNMET, cause="human_wrong")

@@ -198,7 +198,7 @@ def test_ground_truth_counts_final_labels_and_agreement_initial_ones(
 
     # The reveal counts the labels of all queues: MET, MET, UNMET here, and UNMET twice elsewhere.
     data = b"item_id,criterion,rater,verdict\ngood,capital,x,UNMET\ngood,capital,y,UNMET\n"
-    reviews.import_labels(queue.dataset, version, by=people.ed, data=data, filename="elsewhere.csv")
+    factories.import_labels(queue.dataset, version, by=people.ed, data=data, filename="elsewhere.csv")
     [row] = [row for row in reveal(ann) if row.criterion == capital]
     assert (row.decided, row.by_adjudication) == ("UNMET", False)
 

@@ -8,7 +8,6 @@ from rubricweb.models import Judgement, ReviewState, RubricVersion
 from rubricweb.selectors.reviews import reviews as selected
 from rubricweb.selectors.rubrics.versions import draft_source
 from rubricweb.services import adjudications
-from rubricweb.services.datasets import datasets
 from rubricweb.services.reviews import queues, reviews
 from rubricweb.services.rubrics import rubrics
 from tests import factories
@@ -232,7 +231,7 @@ def test_labels_of_choices_come_in_with_a_file(people: Cast, version: RubricVers
         "item_id,criterion,rater,verdict,reason\n"
         "good,tone,x,warm,\ngood,tone,y,Warm,\ngood,tone,z,Plain,\ngood,present,x,met,\n"
     )
-    queue = reviews.import_labels(dataset, version, by=people.ed, data=data.encode(), filename="l.csv")
+    queue = factories.import_labels(dataset, version, by=people.ed, data=data.encode(), filename="l.csv")
     stored = Judgement.objects.filter(review__queue=queue).values_list("criterion__name", "verdict")
     assert sorted(stored) == [("present", "MET"), ("tone", "Plain"), ("tone", "Warm"), ("tone", "Warm")]
 
@@ -246,7 +245,7 @@ def test_labels_for_checks_and_of_other_kinds_are_refused_all_at_once(
         "good,tone,x,MET\ngood,short,x,MET\nnowhere,present,x,MET\ngood,present,x,Warm\n"
     )
     with pytest.raises(Invalid) as refusal:
-        reviews.import_labels(dataset, version, by=people.ed, data=data.encode(), filename="l.csv")
+        factories.import_labels(dataset, version, by=people.ed, data=data.encode(), filename="l.csv")
     assert [fault.place for fault in refusal.value.faults] == [
         "line 2: verdict",
         "line 3: verdict",
@@ -260,7 +259,7 @@ def test_deciding_a_choice_takes_an_option_and_names_the_majority(
 ) -> None:
     dataset = factories.dataset(people.team, people.ed)
     data = "item_id,criterion,rater,verdict\ngood,tone,x,Warm\ngood,tone,y,Warm\n"
-    reviews.import_labels(dataset, version, by=people.ed, data=data.encode(), filename="l.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=data.encode(), filename="l.csv")
     item, tone = dataset.items.get(key="good"), version.criteria.get(name="tone")
     with pytest.raises(Invalid, match="Most raters said Warm"):
         adjudications.adjudicate(item, tone, by=people.rae, verdict="plain", cause="human_wrong")
@@ -278,7 +277,7 @@ def test_labels_of_several_raters_in_a_dataset_become_their_reviews(people: Cast
  "items": [{"id": "a", "submission": "Hello!", "ground_truth": ["warm", "MET"],
             "labels": {"x": ["Warm", null], "y": {"said": "MET"}}}]}
 """
-    dataset = datasets.import_dataset(people.team, by=people.ed, data=data, filename="t.json", name="Tone")
+    dataset = factories.import_dataset(people.team, by=people.ed, data=data, filename="t.json", name="Tone")
     stored = Judgement.objects.filter(item__dataset=dataset).values_list(
         "review__queue__name", "review__rater__name", "criterion__name", "verdict"
     )
@@ -289,4 +288,4 @@ def test_labels_of_several_raters_in_a_dataset_become_their_reviews(people: Cast
         ("Labels of Tone", "y", "said", "MET"),
     ]
     with pytest.raises(Conflict):
-        datasets.import_dataset(people.team, by=people.ed, data=data, filename="t.json", name="Tone")
+        factories.import_dataset(people.team, by=people.ed, data=data, filename="t.json", name="Tone")

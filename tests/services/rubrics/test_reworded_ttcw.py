@@ -19,10 +19,8 @@ from rubricweb.models import Judgement, QueueItem, ReviewQueue, Role, RubricVers
 from rubricweb.selectors.comparison.comparison import compare
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
 from rubricweb.selectors.labels.comparable import queues_to_compare
-from rubricweb.selectors.probes import label_changes
+from rubricweb.selectors.probes import changes_with_probes
 from rubricweb.selectors.rubrics.label_changes import changes_in_version
-from rubricweb.services import label_files
-from rubricweb.services.datasets import datasets
 from rubricweb.services.reviews import queues, reviews
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
@@ -82,10 +80,10 @@ def test_one_reworded_criterion_costs_its_own_labels_and_calls_alone(people: Cas
     first = rubrics.import_rubric(
         people.team, by=people.ed, data=prepared("ttcw_rubric.json"), filename="ttcw_rubric.json"
     )
-    dataset = datasets.import_dataset(
+    dataset = factories.import_dataset(
         people.team, by=people.ed, data=prepared("ttcw_items.jsonl"), filename="items.jsonl", name="TTCW"
     )
-    queue = label_files.import_labels(
+    queue = factories.import_labels(
         dataset, first, by=people.ed, data=prepared("ttcw_labels.csv"), filename="labels.csv"
     )
     asked = {"dataset": dataset, "use_cache": True}
@@ -123,14 +121,14 @@ def test_label_again_asks_36_stories_of_three_each_and_a_probe_of_12_tells_their
     first = rubrics.import_rubric(
         people.team, by=people.ed, data=prepared("ttcw_rubric.json"), filename="ttcw_rubric.json"
     )
-    dataset = datasets.import_dataset(
+    dataset = factories.import_dataset(
         people.team, by=people.ed, data=prepared("ttcw_items.jsonl"), filename="items.jsonl", name="TTCW"
     )
     labels = prepared("ttcw_labels.csv")
     experts = raters_of(labels, people)
-    label_files.import_labels(dataset, first, by=people.ed, data=labels, filename="labels.csv")
+    factories.import_labels(dataset, first, by=people.ed, data=labels, filename="labels.csv")
     second = reworded(people, first)
-    [change] = label_changes(second, viewer=people.ed).changes
+    [change] = changes_with_probes(second, viewer=people.ed).changes
     assert change.previous is not None
     ed = people.team.memberships.get(user=people.ed)
     _, secret = teams.create_token(ed, name="tests", may_write=True, days=1, now=timezone.now())
@@ -142,7 +140,7 @@ def test_label_again_asks_36_stories_of_three_each_and_a_probe_of_12_tells_their
         "labels", "decide", f"id:{second.pk}", change.uid, "probe", "--open-queue", "--seed", "5"
     )
     assert (opened.code, "0 of 12 reviews" in opened.err) == (0, True)
-    [probed] = label_changes(second, viewer=people.ed).changes[0].queues
+    [probed] = changes_with_probes(second, viewer=people.ed).changes[0].queues
     earlier = {
         (row.item_id, row.review.rater_id): str(row.verdict)
         for row in Judgement.objects.filter(criterion=change.previous).select_related("review")
@@ -158,7 +156,7 @@ def test_label_again_asks_36_stories_of_three_each_and_a_probe_of_12_tells_their
             verdict = other[said] if review.item_id in turned else said
             reviews.save_verdict(review, criterion.pk, verdict=verdict)
             reviews.submit(review, now=timezone.now())
-    found = label_changes(second, viewer=people.ed).changes[0].probe
+    found = changes_with_probes(second, viewer=people.ed).changes[0].probe
     assert found is not None
     assert (found.answered, found.same_rater, found.is_done) == (12, 12, True)
     assert (found.agreement.value, found.agreement.n) == (0.75, 12)

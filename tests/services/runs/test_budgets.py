@@ -86,7 +86,7 @@ def test_what_another_worker_holds_is_not_there_to_spend_and_what_it_gives_back_
     assert first.reserve(0.7, NOW)
     assert not second.reserve(0.7, NOW)
     assert not second.final
-    first.close(NOW)
+    first.close()
     assert second.reserve(0.7, NOW)
 
 
@@ -152,7 +152,7 @@ def test_without_a_cap_nothing_is_asked_of_the_database(
         budget = BudgetReservation.open(one, "a:1")
         assert all(budget.reserve(1e6, NOW) for _ in range(100))
         budget.released(1e6)
-        budget.close(NOW)
+        budget.close()
 
 
 def test_one_reservation_in_the_database_serves_many_calls(

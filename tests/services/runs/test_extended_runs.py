@@ -16,7 +16,7 @@ from rubricweb.selectors.runs.listing import run_item
 from rubricweb.selectors.runs.over_time.version_pairs import version_pair
 from rubricweb.selectors.runs.progress import item_counts
 from rubricweb.selectors.runs.results import result, run_items
-from rubricweb.services.datasets import answers, corrections, datasets, retirement
+from rubricweb.services.datasets import answers, corrections, retirement
 from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.runs import lifecycle
 from tests import factories
@@ -222,7 +222,7 @@ def test_a_retired_answer_alone_stays_until_its_place_is_taken(
 ) -> None:
     retirement.retire(dataset, [there(dataset).pk], by=people.ed)
     more = {"case_id": "c4", "system": "bot@v4", "prompt": "Q4?", "submission": "v4 right 4"}
-    datasets.add_items(dataset, by=people.ed, data=json.dumps(more).encode(), filename="more.jsonl")
+    factories.add_items(dataset, by=people.ed, data=json.dumps(more).encode(), filename="more.jsonl")
     assert extended(run, people) == (1, 1)
     assert scored(run) == (5, 5, 0.8)
     add(dataset, people, {"case_id": "c0", "prompt": "Q0?", "submission": "v4 right 0"})

@@ -5,7 +5,6 @@ import pytest
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, Item, ReviewQueue, RubricVersion, Run
 from rubricweb.services import adjudications
-from rubricweb.services.reviews import reviews
 from rubricweb.services.runs.few_shot import FewShot
 from tests import factories
 from tests.factories import Cast
@@ -45,7 +44,9 @@ def graded(people: Cast) -> Dataset:
 @pytest.fixture
 def labelled(people: Cast, version: RubricVersion) -> ReviewQueue:
     dataset = factories.dataset(people.team, people.ed, name="labelled", items=LABELLED)
-    return reviews.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv")
+    return factories.import_labels(
+        dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv"
+    )
 
 
 def planned(people: Cast, graded: Dataset, version: RubricVersion, asked: FewShot, **options) -> Run:
@@ -204,7 +205,7 @@ def test_no_example_is_drawn_from_a_case_of_which_another_versions_answer_is_gra
     of = {(item.system_version.label, item.case.key): item for item in dataset.items.all()}
     lines = ["item_id,criterion,rater,verdict,reason"]
     lines += [f"{of['v1', case].key},paris,x,MET,so" for case in "ab"]
-    reviews.import_labels(
+    factories.import_labels(
         dataset, version, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv"
     )
     run = planned(people, dataset, version, FewShot(dataset, n=5), item_ids=[of["v2", "a"].pk])
@@ -217,7 +218,7 @@ def test_an_example_with_the_words_of_what_is_graded_is_left_out(
     rows = [{"id": "a", "submission": "The same."}, {"id": "b", "submission": "The same."}, LABELLED[1]]
     dataset = factories.dataset(people.team, people.ed, name="same words", items=rows)
     labels = b"item_id,criterion,rater,verdict,reason\nb,paris,x,MET,\ndev 1,paris,x,UNMET,"
-    reviews.import_labels(dataset, version, by=people.ed, data=labels, filename="labels.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=labels, filename="labels.csv")
     chosen = [dataset.items.get(key="a").pk]
     run = planned(people, dataset, version, FewShot(dataset, n=5), item_ids=chosen)
     assert shown_keys(run) == {"dev 1"}

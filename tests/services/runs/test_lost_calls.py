@@ -156,9 +156,7 @@ def test_a_stop_that_does_not_wait_loses_what_was_sent_and_nothing_that_was_not(
 
     def stop() -> None:
         if room.script.count == 2:
-            lifecycle.pause_run(
-                Run.objects.get(pk=run.pk), by=None, now=timezone.now(), finish_in_flight=False
-            )
+            lifecycle.pause_run(Run.objects.get(pk=run.pk), by=None, finish_in_flight=False)
 
     room.meanwhile = stop
     session.grade(run.pk, now=timezone.now, only_this_run=True)

@@ -23,7 +23,7 @@ from rubricweb.models import (
     RunSummary,
 )
 from rubricweb.selectors.datasets.new_items import new_item_count, new_items
-from rubricweb.services.datasets import corrections, datasets, retirement
+from rubricweb.services.datasets import corrections, retirement
 from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.runs import budgets, lifecycle
 from tests import factories
@@ -59,7 +59,7 @@ def start(people: Cast) -> Run:
 def brought_to(state: str, run: Run) -> Run:
     """The run in this state by the way people would bring it there, its three items graded when finished."""
     if state == "paused":
-        lifecycle.pause_run(run, by=None, now=timezone.now())
+        lifecycle.pause_run(run, by=None)
     elif state == "cancelled":
         lifecycle.cancel_run(run, by=None, now=timezone.now())
     elif state == "failed":
@@ -83,7 +83,7 @@ def outcome(run: Run, action: Callable[[Run, WakeUps], Any]) -> tuple[str, objec
 
 
 ACTIONS: dict[str, Callable[[Run, WakeUps], Any]] = {
-    "pause": lambda run, wake_ups: lifecycle.pause_run(run, by=None, now=timezone.now()),
+    "pause": lambda run, wake_ups: lifecycle.pause_run(run, by=None),
     "cancel": lambda run, wake_ups: lifecycle.cancel_run(run, by=None, now=timezone.now()),
     "resume": lambda run, wake_ups: lifecycle.resume_run(run, by=None, enqueue=wake_ups),
     "extend": lambda run, wake_ups: lifecycle.extend_run(run, by=None, enqueue=wake_ups),
@@ -177,11 +177,11 @@ def test_doing_it_twice_is_doing_it_once(action: str, run: Run, people: Cast) ->
 
 def test_a_gentle_stop_can_be_made_a_hard_one_and_resuming_forgets_it(run: Run) -> None:
     now = timezone.now()
-    lifecycle.pause_run(run, by=None, now=now)
+    lifecycle.pause_run(run, by=None)
     assert run.finish_in_flight
-    assert lifecycle.pause_run(run, by=None, now=now, finish_in_flight=False)
+    assert lifecycle.pause_run(run, by=None, finish_in_flight=False)
     assert (run.state, run.finish_in_flight) == ("paused", False)
-    assert not lifecycle.pause_run(run, by=None, now=now)  # nor back: what was broken off is gone
+    assert not lifecycle.pause_run(run, by=None)  # nor back: what was broken off is gone
     assert not run.finish_in_flight
     lifecycle.resume_run(run, by=None, enqueue=WakeUps())
     assert run.finish_in_flight
@@ -191,12 +191,12 @@ def test_a_gentle_stop_can_be_made_a_hard_one_and_resuming_forgets_it(run: Run) 
 
 
 def test_a_pause_says_why_and_who(run: Run, people: Cast) -> None:
-    lifecycle.pause_run(run, by=people.ed, now=timezone.now())
+    lifecycle.pause_run(run, by=people.ed)
     assert RunEvent.objects.filter(run=run).last().message == "Paused by Ed."
     assert run.stop_reason == ""
     lifecycle.resume_run(run, by=people.ed, enqueue=WakeUps())
     why = "The next call, about $0.01, would pass the run's budget of $5.00: $5.00 is spent."
-    lifecycle.pause_run(run, by=None, now=timezone.now(), why=why)
+    lifecycle.pause_run(run, by=None, why=why)
     assert run.stop_reason == why
     lines = list(RunEvent.objects.filter(run=run).values_list("kind", "message"))
     assert lines == [
@@ -265,13 +265,13 @@ def test_what_a_worker_still_holds_stays_with_it(run: Run) -> None:
     Judgement.objects.create(
         run=run, item=held.item, criterion=criterion, judge="j", error_kind="timeout", error_message="late"
     )
-    lifecycle.pause_run(run, by=None, now=timezone.now())
+    lifecycle.pause_run(run, by=None)
     assert lifecycle.resume_run(run, by=None, enqueue=WakeUps()) == 3
     held.refresh_from_db()
     assert (held.leased_by, held.leased_until) == ("elsewhere:1", until)
     assert Judgement.objects.filter(run=run, error_kind="timeout").count() == 1
     RunItem.objects.filter(pk=held.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
-    lifecycle.pause_run(run, by=None, now=timezone.now())
+    lifecycle.pause_run(run, by=None)
     lifecycle.resume_run(run, by=None, enqueue=WakeUps())
     assert not Judgement.objects.filter(run=run, error_kind="timeout").exists()
 
@@ -290,7 +290,7 @@ def test_a_paused_run_whose_last_calls_finished_it_is_finished(run: Run) -> None
 
 def add(dataset: Dataset, people: Cast, *keys: str, **fields: Any) -> int:
     data = "\n".join(json.dumps({"id": key, "submission": f"Paris, says {key}.", **fields}) for key in keys)
-    return datasets.add_items(dataset, by=people.ed, data=data.encode(), filename="more.jsonl")
+    return factories.add_items(dataset, by=people.ed, data=data.encode(), filename="more.jsonl")
 
 
 def test_a_finished_run_grades_what_was_added_and_nothing_else(run: Run, people: Cast) -> None:
@@ -393,10 +393,10 @@ def test_a_cap_that_was_raised_while_it_refused_a_call_pauses_nothing(
         lifecycle.set_budget(run, by=people.ed, budget_usd=10.0)
     else:
         budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=10.0)
-    assert not lifecycle.pause_for_money(refused_by, now=timezone.now(), why=why)
+    assert not lifecycle.pause_for_money(refused_by, why=why)
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
-    assert lifecycle.pause_for_money(Run.objects.get(pk=run.pk), now=timezone.now(), why=why)
+    assert lifecycle.pause_for_money(Run.objects.get(pk=run.pk), why=why)
     run.refresh_from_db()
     assert (run.state, run.stop_reason) == (RunState.PAUSED, why)
 
@@ -404,7 +404,7 @@ def test_a_cap_that_was_raised_while_it_refused_a_call_pauses_nothing(
 def test_a_run_its_cap_paused_says_so_once_whoever_else_was_refused(run: Run) -> None:
     why = "The next call would pass it."
     refused = [Run.objects.select_related("team").get(pk=run.pk) for _worker in range(2)]
-    paused = [lifecycle.pause_for_money(one, now=timezone.now(), why=why) for one in refused]
+    paused = [lifecycle.pause_for_money(one, why=why) for one in refused]
     assert paused == [True, False]
     lines = RunEvent.objects.filter(run=run, message__contains=why)
     assert [(line.kind, line.message) for line in lines] == [("paused", f"Paused: {why}")]

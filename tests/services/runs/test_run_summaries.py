@@ -75,7 +75,7 @@ def test_what_stops_a_run_holds_it_for_no_score_and_no_verdict(run: Run, stop: s
         late_answer(run)
     with connection.execute_wrapper(look):
         if stop == "pause":
-            lifecycle.pause_run(run, by=None, now=now)
+            lifecycle.pause_run(run, by=None)
         elif stop == "cancel":
             lifecycle.cancel_run(run, by=None, now=now)
         elif stop == "give up":
@@ -112,13 +112,13 @@ def test_whoever_sees_that_a_run_has_ended_sees_its_summary(run: Run, end: str) 
 def test_an_answer_that_comes_while_a_run_is_summed_up_is_counted(run: Run, times: int) -> None:
     """Also where the run's rows change every time: it is summed up all the same."""
     with while_summing_up(lambda: late_answer(run), times):
-        lifecycle.pause_run(run, by=None, now=timezone.now())
+        lifecycle.pause_run(run, by=None)
     assert RunSummary.objects.get(run=run).scored == 2
 
 
 def test_a_run_that_is_resumed_while_it_is_summed_up_has_no_summary(run: Run) -> None:
     with while_summing_up(lambda: lifecycle.resume_run(run, by=None, enqueue=WakeUps(), error_kinds=())):
-        lifecycle.pause_run(run, by=None, now=timezone.now())
+        lifecycle.pause_run(run, by=None)
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
     assert not RunSummary.objects.filter(run=run).exists()
@@ -126,7 +126,7 @@ def test_a_run_that_is_resumed_while_it_is_summed_up_has_no_summary(run: Run) ->
 
 
 def test_a_sweep_sums_up_what_a_killed_process_left(run: Run) -> None:
-    lifecycle.pause_run(run, by=None, now=timezone.now())
+    lifecycle.pause_run(run, by=None)
     before = RunSummary.objects.values().get(run=run)
     RunSummary.objects.all().delete()
     RunCriterionSummary.objects.all().delete()

@@ -11,7 +11,6 @@ from rubricweb.selectors import dashboard
 from rubricweb.selectors.datasets import systems as selected
 from rubricweb.selectors.labels.comparable import comparable_runs
 from rubricweb.selectors.runs.planning.samples import sample_ids
-from rubricweb.services import label_files
 from rubricweb.services.datasets import answers, corrections, systems
 from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.reviews import queues
@@ -47,7 +46,7 @@ def archive(people: Cast, system: System) -> None:
 def label(world: Versions) -> None:
     """One answer is labelled in a file, so that runs over the dataset can be held against people."""
     lines = f"item_id,criterion,rater,verdict\n{world.answers('v3')[0].key},fact,ann,MET\n"
-    label_files.import_labels(
+    factories.import_labels(
         world.dataset,
         world.rubric_version,
         by=world.people.ed,

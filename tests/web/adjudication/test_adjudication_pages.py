@@ -6,8 +6,8 @@ import re
 import pytest
 from django.urls import reverse
 
-from rubricweb.models import Adjudication, JournalEntry, Review, Revision, Run, SystemVersion
-from rubricweb.services.reviews import reviews
+from rubricweb.models import Adjudication, Criterion, JournalEntry, Review, Revision, Run, SystemVersion
+from rubricweb.services.rubrics import rubrics
 from rubricweb.services.runs.launching import launch_runs
 from rubricweb.services.runs.starting import RunOptions
 from tests import factories
@@ -34,7 +34,9 @@ def label_and_grade(people: Cast) -> Run:
     for key, said in SAID.items():
         for rater, verdict in zip(("Xenia", "Yusuf"), said.split(), strict=True):
             lines.append(f"{key},only,{rater},{verdict},because {rater[0]} thinks so")
-    reviews.import_labels(data, version, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv")
+    factories.import_labels(
+        data, version, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv"
+    )
     run = factories.run(people.team, people.ed, dataset=data, rubric_version=version)
     return grade(run, InProcessJudge(lambda requirement, response: "MET"))
 
@@ -218,7 +220,7 @@ class TestAcceptingAll:
     ) -> None:
         queue = people.team.queues.get()
         lines = ["item_id,criterion,rater,verdict", f"1,only,Cal,{cal}", f"1,only,Dee,{dee}"]
-        reviews.import_labels(
+        factories.import_labels(
             run.dataset, run.rubric_version, by=people.ed, data="\n".join(lines).encode(), filename="more.csv"
         )
         accepted = int((cal, dee) == ("MET", "MET"))
@@ -244,3 +246,65 @@ def test_a_label_changed_after_the_reveal_is_shown_with_the_first_one(people, si
     assert "After seeing the others: I see it now." in page
     # Nobody differs any more: the unit has left the inbox.
     assert rows(sign_in(people.bob).get(inbox_url(people))) == ["3", "4"]
+
+
+def test_a_unit_shows_the_guidelines_its_criterion_was_published_with(people, sign_in, run) -> None:
+    rubric = run.rubric_version.rubric
+    draft = rubric.draft | {"guidelines": "Judge **only** what is said."}
+    rubrics.save_draft(rubric, draft=draft, revision=rubric.draft_revision)
+    newer = rubrics.publish(rubric, by=people.ed)
+    item, older = run.dataset.items.get(key="2"), run.rubric_version.criteria.get()
+    bob = sign_in(people.bob)
+
+    def guidelines(criterion: Criterion, query: str = "") -> list[str]:
+        url = reverse("adjudication_unit", args=[people.team.slug, item.pk, criterion.pk])
+        page = bob.get(url + query).content.decode()
+        return re.findall(r'<details[^>]* id="guidelines">(.*?)</details>', page, flags=re.DOTALL)
+
+    assert guidelines(older) == []
+    [shown] = guidelines(newer.criteria.get())
+    assert "Judge <strong>only</strong> what is said." in shown
+
+    # Instructions are a queue's: they are shown in its own list.
+    people.team.queues.update(instructions="Two at most.")
+    queue = people.team.queues.get()
+    assert ["Two at most." in one for one in guidelines(older, f"?queue={queue.pk}")] == [True]
+    [both] = guidelines(newer.criteria.get(), f"?queue={queue.pk}")
+    assert both.index("Two at most.") < both.index("only")
+    assert "Two at most." not in guidelines(newer.criteria.get())[0]
+
+
+def test_criteria_of_one_title_are_told_apart_by_their_version(people, sign_in, run) -> None:
+    def offered() -> list[str]:
+        page = sign_in(people.bob).get(inbox_url(people)).content.decode()
+        [chooser] = re.findall(r'<select id="by-criterion".*?</select>', page, flags=re.DOTALL)
+        return [
+            " ".join(name.split()) for name in re.findall(r"<option[^>]*>(.*?)</option>", chooser, re.DOTALL)
+        ]
+
+    assert offered() == ["All criteria", "only (3)"]
+    # Reworded, and labelled again: nobody differs on item 1 of the second version.
+    rubric = run.rubric_version.rubric
+    [criterion] = rubric.draft["criteria"]
+    draft = rubric.draft | {"criteria": [criterion | {"requirement": "Is quite right."}]}
+    rubrics.save_draft(rubric, draft=draft, revision=rubric.draft_revision)
+    newer = rubrics.publish(rubric, by=people.ed)
+    said = ("1,only,Xenia,MET", "1,only,Yusuf,MET", "2,only,Xenia,MET", "2,only,Yusuf,UNMET")
+    lines = "\n".join(("item_id,criterion,rater,verdict", *said))
+    factories.import_labels(run.dataset, newer, by=people.ed, data=lines.encode(), filename="more.csv")
+    assert offered() == ["All criteria", "only (v2) (1)", "only (v1) (3)"]
+
+    # Another rubric may have a criterion of that title too.
+    other = factories.version(
+        people.team,
+        people.ed,
+        title="Others",
+        criteria=[{"name": "only", "weight": 1, "requirement": "Is another."}],
+    )
+    factories.import_labels(run.dataset, other, by=people.ed, data=lines.encode(), filename="others.csv")
+    assert offered() == [
+        "All criteria",
+        "only (Others v1) (1)",
+        "only (Capitals v2) (1)",
+        "only (Capitals v1) (3)",
+    ]

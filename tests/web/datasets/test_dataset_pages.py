@@ -295,7 +295,7 @@ class TestItem:
         version = factories.version(people.team, people.ed)
         lines = ["item_id,criterion,rater,verdict", "good,capital,xenia,MET", "good,capital,yolanda,UNMET"]
         lines += ["good,concise,xenia,MET", "good,concise,yolanda,MET"]
-        reviews.import_labels(
+        factories.import_labels(
             dataset, version, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv"
         )
         item, capital = dataset.items.get(key="good"), version.criteria.get(name="capital")

@@ -8,7 +8,6 @@ import pytest
 from django.urls import reverse
 
 from rubricweb.models import Dataset, ReviewQueue, Run
-from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.halves import drawing
 from tests import factories
 from tests.factories import Cast
@@ -39,7 +38,7 @@ def test_a_dataset_is_split_and_the_split_extended(people: Cast, sign_in, datase
     assert "Split 7 1 2" in shown
     assert "Extend the split" not in shown
     data = b'{"id": "later", "prompt": "And Spain?", "submission": "Madrid."}'
-    datasets.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
+    factories.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
     assert "1 case that came after the split" in text(ed.get(page))
     extended = ed.post(at("dataset_halves_extend", people, dataset.pk), follow=True)
     assert "0 more dev cases, 1 more test cases." in text(extended)
@@ -134,7 +133,7 @@ def test_a_run_over_a_half_takes_in_the_cases_it_gets_later_and_stays_no_try(peo
     rows = [{"id": f"i{number}", "submission": f"Answer {number}."} for number in range(12)]
     dataset = factories.dataset(people.team, people.ed, items=rows[:4])
     drawing.split_cases(dataset, n_dev=2, by=people.ed)
-    datasets.add_items(dataset, by=people.ed, data=json.dumps(rows[4:]).encode(), filename="more.json")
+    factories.add_items(dataset, by=people.ed, data=json.dumps(rows[4:]).encode(), filename="more.json")
     judge = InProcessJudge(lambda requirement, response: "MET")
     version = factories.version(people.team, people.ed)
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, half="dev")

@@ -129,6 +129,37 @@ def test_values_that_no_database_stores_are_left_out_of_labels(people, ed) -> No
     assert "N\\u0000L" in entry.detail["left_out"]
 
 
+def test_the_first_file_may_say_which_version_answered_so_that_the_next_is_compared(people, ed) -> None:
+    first = url(people, "dataset_import")
+    rows = '{"id": "a", "prompt": "Why?", "submission": "%s"}\n'
+    step = ed.post(first, {"file": SimpleUploadedFile("replies.jsonl", (rows % "So.").encode())}).url
+    assert b"All of them are answers of" in ed.get(step).content
+    assert b'name="keep_all"' not in ed.get(step).content  # there are none before
+    wrong = ed.post(step, {"system": "a/b"})
+    assert (wrong.status_code, Dataset.objects.exists()) == (422, False)
+    assert "system" in wrong.context["form"].errors
+    page = ed.post(step, {"system": "assistant@v1"}, follow=True).content.decode()
+    dataset = Dataset.objects.get()
+    assert "Compare the version" not in page
+
+    more = url(people, "dataset_add", dataset.pk)
+    step = ed.post(more, {"file": SimpleUploadedFile("next.jsonl", (rows % "No.").encode())}).url
+    page = ed.post(step, {"system": "assistant@v2"}, follow=True).content.decode()
+    assert "Added 1 item" in page
+    assert "Compare the version" in page
+    answers = dataset.items.values_list("case__key", "system_version__label")
+    assert list(answers) == [("a", "v1"), ("a", "v2")]
+
+
+def test_a_file_that_names_another_version_is_refused(people, ed) -> None:
+    row = b'{"case_id": "a", "system": "assistant@v2", "submission": "So."}\n'
+    step = ed.post(url(people, "dataset_import"), {"file": SimpleUploadedFile("a.jsonl", row)}).url
+    refused = ed.post(step, {"system": "assistant@v1"})
+    assert refused.status_code == 422
+    assert "assistant@v1, the version of the whole file" in refused.content.decode()
+    assert not Dataset.objects.exists()
+
+
 def test_another_teams_import_is_not_there(people, sign_in) -> None:
     found = factories.refused_import(people.team, people.ed)
     own = reverse("dataset_import_progress", args=[people.team.slug, found.pk])

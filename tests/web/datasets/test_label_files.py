@@ -7,7 +7,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Dataset, JournalEntry, Judgement, Rater, ReviewQueue
-from rubricweb.services import label_files
 from rubricweb.services.deletions import deletions
 from tests import factories
 from tests.factories import Cast
@@ -115,7 +114,7 @@ def test_what_is_left_out_is_a_file_row_by_row_without_formulas(people, ed, data
 
 def test_choices_that_are_refused_are_not_kept_and_the_name_can_be_another(people, ed, dataset) -> None:
     version = factories.version(people.team, people.ed)
-    label_files.import_labels(
+    factories.import_labels(
         dataset,
         version,
         by=people.ed,
@@ -257,7 +256,7 @@ def test_a_name_somebody_took_since_costs_nothing_of_what_was_chosen(people, ed,
     ed.post(address, {"value_0": "MET", "action": "preview"})
     taken = {"by": people.alice, "data": f"{LONG}bad,capital,lee,MET,".encode(), "filename": "ratings.csv"}
     version = people.team.rubrics.get().versions.get()
-    label_files.import_labels(dataset, version, **taken)
+    factories.import_labels(dataset, version, **taken)
     # Sent before he knew: he is told, and what he chose on the page stays in it.
     refused = ed.post(address, {"queue_name": "ratings", "kind_0": "settled", "action": "import"})
     page = refused.content.decode()
@@ -282,7 +281,7 @@ def test_a_preview_that_somebody_made_vain_says_so_and_leads_on(people, ed, data
     if what == "imported":
         same = f"{LONG}good,capital,kim,MET,".encode()
         given = {"by": people.alice, "data": same, "filename": "of alice.csv"}
-        label_files.import_labels(dataset, rubric.versions.get(), **given)
+        factories.import_labels(dataset, rubric.versions.get(), **given)
     else:
         deletions.delete(rubric, rubric.title, by=people.ed, now=timezone.now(), enqueue=None)
     for answer in (ed.get(address), ed.post(address, {"action": "import"})):

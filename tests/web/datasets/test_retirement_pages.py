@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from rubricweb.models import Dataset
-from rubricweb.services.datasets import datasets, retirement
+from rubricweb.services.datasets import retirement
 from tests import factories
 from tests.factories import Cast
 
@@ -294,7 +294,7 @@ def test_words_of_a_case_that_others_answer_by_now_are_not_dropped(people: Cast,
     address = at("item_correct", people, cases.items.get().pk)
     seen = opened(ed, address)
     more = b'{"case_id": "c", "system": "a@2", "submission": "T."}'
-    datasets.add_items(cases, by=people.alice, data=more, filename="more.jsonl")
+    factories.add_items(cases, by=people.alice, data=more, filename="more.jsonl")
     refused = ed.post(address, seen | {"submission": "Said.", "prompt": "Please?"})
     assert refused.status_code == 422
     assert "Other answers share the case" in text(refused)

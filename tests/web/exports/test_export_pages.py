@@ -6,7 +6,6 @@ import pytest
 from django.urls import reverse
 
 from rubricweb.models import JournalEntry, Run
-from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -24,7 +23,7 @@ def graded(people: Cast) -> Run:
     dataset = factories.dataset(people.team, people.ed)
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, name="First run")
     grade(run, InProcessJudge(lambda requirement, response: "MET"))
-    reviews.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv")
     return run
 
 

@@ -71,7 +71,7 @@ def told(people: Cast, sign_in: Any, viewer: User, *, swapped: bool, about: str 
     listed = reverse("dataset", args=[slug, world.dataset.pk])
     for asked in ASKED:
         found[f"list {asked}"] = text_of(client.get(f"{listed}{asked}", headers=HTMX))
-    found["ahead"] = text_of(client.post(reverse("review_ahead", args=[slug, world.draft.pk])))
+    found["prefetched"] = text_of(client.post(reverse("review_prefetch", args=[slug, world.draft.pk])))
     notices.send_mails(now=lambda: NOON + timedelta(minutes=5), link=tasks._link)
     found["mails"] = "\n".join(
         f"{one.to} {one.subject} {one.body}" for one in mail.outbox if viewer.email in one.to

@@ -16,7 +16,7 @@ def queue(people: Cast) -> ReviewQueue:
     """Three items for ann and rae; the labels of the first two are known, all MET."""
     version = factories.version(people.team, people.ed)
     dataset = factories.dataset(people.team, people.ed)
-    reviews.import_labels(dataset, version, by=people.ed, data=KNOWN.encode(), filename="known.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=KNOWN.encode(), filename="known.csv")
     return factories.queue(
         people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann, people.rae]
     )

@@ -579,12 +579,12 @@ def test_what_was_fetched_ahead_is_given_back_until_somebody_opened_it(
     people: Cast, sign_in, review: Review
 ) -> None:
     client = sign_in(people.ann)
-    taken = client.post(url("review_ahead", people, review.pk)).json()
-    assert client.get(taken["url"], headers={"X-Ahead": "1"}).status_code == 200
+    taken = client.post(url("review_prefetch", people, review.pk)).json()
+    assert client.get(taken["url"], headers={"X-Prefetch": "1"}).status_code == 200
     assert client.post(taken["back"]).json() == {"given_back": True}
 
-    taken = client.post(url("review_ahead", people, review.pk)).json()
-    assert client.get(taken["url"], headers={"X-Ahead": "1"}).status_code == 200
+    taken = client.post(url("review_prefetch", people, review.pk)).json()
+    assert client.get(taken["url"], headers={"X-Prefetch": "1"}).status_code == 200
     assert client.get(taken["url"]).status_code == 200
     assert client.post(taken["back"]).json() == {"given_back": False}
     assert client.get(taken["url"]).status_code == 200

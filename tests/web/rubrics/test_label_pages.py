@@ -212,7 +212,7 @@ def by_members(people: Cast, dataset: Dataset, first: RubricVersion) -> ReviewQu
         for criterion in first.criteria.all()
         for rater in ("ann", "rae")
     ]
-    return reviews.import_labels(
+    return factories.import_labels(
         dataset, first, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv"
     )
 

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from rubricweb.models import Dataset, Item, Run
-from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.reviews import queues
 from rubricweb.services.runs.few_shot import FewShot
 from tests import factories
 from tests.factories import Cast
@@ -88,7 +88,7 @@ def test_the_page_of_a_run_does_not_tell_a_blind_rater_how_many_items_are_exampl
     version = factories.version(people.team, people.ed)
     dev = factories.dataset(people.team, people.ed, name="dev", items=[{"id": "dev", "submission": "Rome."}])
     labels = b"item_id,criterion,rater,verdict\ndev,capital,x,UNMET\n"
-    reviews.import_labels(dev, version, by=people.ed, data=labels, filename="labels.csv")
+    factories.import_labels(dev, version, by=people.ed, data=labels, filename="labels.csv")
     run = factories.run(
         people.team,
         people.ed,

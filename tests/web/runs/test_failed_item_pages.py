@@ -10,7 +10,6 @@ from django.urls import reverse
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Run, RunItem
 from rubricweb.selectors.runs.log import run_log
-from rubricweb.services.reviews import reviews
 from rubricweb.services.runs import lifecycle
 from rubricweb.services.runs.events import note
 from tests import factories
@@ -114,7 +113,7 @@ def broken_run(people: Cast) -> Run:
     """Every call failed, over three items that people have labelled: three criteria each, nine errors."""
     dataset, version = factories.dataset(people.team, people.ed), factories.version(people.team, people.ed)
     labels = b"item_id,criterion,rater,verdict,reason\ngood,capital,x,MET,\n"
-    reviews.import_labels(dataset, version, by=people.ed, data=labels, filename="labels.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=labels, filename="labels.csv")
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, name="Broken")
     return grade(
         run, InProcessJudge(lambda requirement, response: JudgeError("bad_request", "No such model"))

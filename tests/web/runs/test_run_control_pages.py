@@ -10,9 +10,7 @@ from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import BatchJob, Judgement, Run, RunItem, RunMode, RunState, RunTally
-from rubricweb.services.datasets import datasets
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.label_files import import_labels
 from rubricweb.services.runs import events
 from rubricweb.services.runs import lifecycle as services
 from tests import factories
@@ -118,7 +116,7 @@ def test_the_one_main_button_is_what_makes_sense_next(people: Cast, sign_in, run
     # Nobody has labelled its items: there is nothing to compare with yet.
     assert main_buttons(client, people, run) == ["Open a review queue"]
     labels = b"item_id,criterion,rater,verdict\ngood,capital,zoe,MET\n"
-    import_labels(run.dataset, run.rubric_version, by=people.ed, data=labels, filename="labels.csv")
+    factories.import_labels(run.dataset, run.rubric_version, by=people.ed, data=labels, filename="labels.csv")
     assert main_buttons(client, people, run) == ["Compare with people"]
     assert main_buttons(sign_in(people.bob), people, run) == ["Compare with people"]
 
@@ -173,7 +171,7 @@ def test_an_item_that_is_not_in_the_run_is_refused_in_words(people: Cast, sign_i
 def test_items_that_came_later_are_offered_and_taken_in(people: Cast, sign_in, failed_twice: Run) -> None:
     client = sign_in(people.ed)
     assert "new item" not in page_of(client, people, failed_twice)
-    datasets.add_items(
+    factories.add_items(
         failed_twice.dataset,
         by=people.ed,
         data=b'{"id": "late", "submission": "Paris."}\n',
@@ -189,7 +187,7 @@ def test_items_that_came_later_are_offered_and_taken_in(people: Cast, sign_in, f
 def test_a_run_its_budget_has_paused_goes_on_with_another_one(people: Cast, sign_in, run: Run) -> None:
     client = sign_in(people.ed)
     client.post(at("run_budget", people, run), {"budget_usd": "1"})
-    services.pause_run(run, by=None, now=timezone.now(), why="The next call would pass the run's budget.")
+    services.pause_run(run, by=None, why="The next call would pass the run's budget.")
     page = page_of(client, people, run)
     assert "Paused: the budget is used up" in page
     assert "The next call would pass" in page
@@ -206,7 +204,7 @@ def test_a_run_its_budget_has_paused_goes_on_with_another_one(people: Cast, sign
     assert run.budget_usd is None
     # Against the cap of the month another budget of the run would not help.
     why = "The next call, about $0.01, would pass the team's budget of $5.00 for the month: $5.00 is spent."
-    services.pause_run(run, by=None, now=timezone.now(), why=why)
+    services.pause_run(run, by=None, why=why)
     page = page_of(client, people, run)
     assert "Paused: the team&#x27;s budget for the month is used up" in page
     assert "An owner of the team can raise it" in page
@@ -224,7 +222,7 @@ def test_another_budget_is_not_set_where_the_run_cannot_go_on_with_it(
     )
     client = sign_in(people.ed)
     client.post(at("run_budget", people, run), {"budget_usd": "0.004"})
-    services.pause_run(run, by=None, now=timezone.now(), why="The next call would pass the run's budget.")
+    services.pause_run(run, by=None, why="The next call would pass the run's budget.")
     endpoints.remove_endpoint(endpoint, by=people.alice, now=timezone.now())
     client.post(at("run_budget", people, run), {"budget_usd": "2.50", "resume": "1"})
     page = page_of(client, people, run)
@@ -285,7 +283,7 @@ def test_a_poll_brings_figures_alone_until_the_run_is_in_another_phase(
         same = client.get(live, {"seen": "running-moving"}, headers=htmx).content.decode()
     assert 'id="run-live"' in same
     assert 'id="run-controls"' not in same
-    services.pause_run(run, by=people.ed, now=timezone.now())
+    services.pause_run(run, by=people.ed)
     answer = client.get(live, {"seen": "running-moving"}, headers=htmx)
     other = answer.content.decode()
     assert answer.status_code == 200  # it goes on slowly: somebody else may resume it
@@ -320,7 +318,7 @@ def test_listeners_are_told_tenths_not_every_item(people: Cast, sign_in, run: Ru
 
 
 def test_the_dashboard_shows_paused_runs_as_in_progress(people: Cast, sign_in, run: Run) -> None:
-    services.pause_run(run, by=people.ed, now=timezone.now())
+    services.pause_run(run, by=people.ed)
     page = sign_in(people.bob).get(reverse("dashboard", args=[people.team.slug])).content.decode()
     assert "Runs in progress" in page
     assert "paused" in page

@@ -10,6 +10,7 @@ from django.urls import reverse
 from rubricweb.models import Run, SystemVersion
 from tests import factories
 from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
 from tests.worlds.systems import Versions, versions
 
 
@@ -144,3 +145,25 @@ def test_two_versions_are_compared_from_the_page_of_their_dataset(people: Cast, 
     unknown = bob.get(url, {"version": "assistant@v9", "baseline": "assistant@v3"}).content.decode()
     assert "no system version &#x27;assistant@v9&#x27;" in unknown
     assert bob.get(url).status_code == 200
+
+
+def test_a_baseline_of_no_named_system_is_called_the_baseline(people: Cast, sign_in) -> None:
+    rows = [
+        {"case_id": "c1", "prompt": "Where?", "submission": "Paris."},
+        {"case_id": "c1", "prompt": "Where?", "submission": "P.", "system": "assistant@v4"},
+    ]
+    dataset = factories.dataset(people.team, people.ed, items=rows, name="some named")
+    version = factories.version(people.team, people.ed)
+    older, newer = (
+        grade(
+            factories.run(
+                people.team, people.ed, dataset=dataset, rubric_version=version, item_ids=[item.pk]
+            ),
+            InProcessJudge(lambda requirement, response: "MET"),
+        )
+        for item in dataset.items.order_by("position")
+    )
+    url = at("run_diff", people, newer.pk, older.pk)
+    page = re.sub(r"</?strong>", "", " ".join(sign_in(people.bob).get(url).content.decode().split()))
+    assert "assistant@v4 against the baseline, paired by case over 1 case of some named." in page
+    assert "Every difference is that of assistant@v4 less that of the baseline; several answers" in page

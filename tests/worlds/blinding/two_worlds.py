@@ -98,7 +98,7 @@ def cascade_world(people: Cast, *, unsure: bool) -> CascadeWorld:
     paused = planned(name="Paused", budget_usd=BUDGET_USD)
     spent = "$0.0120" if unsure else "$0.0090"
     events.note(paused.pk, "budget", f"The budget was set to {spent}.")
-    runs.pause_for_money(paused, now=timezone.now(), why=f"The next call would pass $0.50: {spent} is spent.")
+    runs.pause_for_money(paused, why=f"The next call would pass $0.50: {spent} is spent.")
     if unsure:
         events.note(paused.pk, "throttled", "The endpoint answered 429: too many requests.")
     some = list(dataset.items.exclude(key="bad").values_list("pk", flat=True))

@@ -48,11 +48,14 @@ class CaseReader:
     each attempt. Items of a named system without a case id are of one case where they are asked the same.
     An item with neither answers a case that is called as the item is.
 
-    ``places`` is where the items read before stand, by id.
+    ``places`` is where the items read before stand, by id. ``version`` answered all items, where one is said
+    of the whole file. An item that names neither case nor version is then still of the case called as it is,
+    and one without an id of the case of its words.
     """
 
     faults: FaultList
     places: Mapping[str, str]
+    version: str = UNNAMED
     _words: dict[str, tuple[str, str]] = field(default_factory=dict)
     _answers: dict[AnsweredCase, str] = field(default_factory=dict)
     # What items that named no case ask, by id. Most are alone in theirs: what is kept of them is little.
@@ -69,17 +72,19 @@ class CaseReader:
         case_id = read_id(values.get("case_id"), at("case_id"), self.faults)
         system = read_system(values.get("system"), at("system"), self.faults)
         attempt = read_attempt(values.get("attempt"), at("attempt"), self.faults)
+        if self.version and system not in (None, self.version):
+            self.faults.add(at("system"), shown(system), f"{self.version}, the version of the whole file")
         if self.faults.total > before:
             return None
-        if not case_id and not system:
+        if not case_id and not system and (not self.version or values.get("id") is not None):
             return OWN_CASE
         asked = words()
-        answered = AnsweredCase(case_id or f"auto-{asked[:16]}", system or UNNAMED, attempt)
+        answered = AnsweredCase(case_id or f"auto-{asked[:16]}", system or self.version, attempt)
         name = answered.case_id
         if name in self._alone:
             place_of_it = self.places[name]
             self._words[name] = self._alone.pop(name), place_of_it
-            self._answers[AnsweredCase(name)] = place_of_it
+            self._answers[AnsweredCase(name, self.version)] = place_of_it
         if not self._agrees(answered, asked, place, at("case_id")):
             return None
         what = f"case {case_id!r}" if case_id else "the same prompt"
@@ -94,7 +99,7 @@ class CaseReader:
         if item_id not in self._words:
             self._alone[item_id] = asked
             return True
-        answered, what = AnsweredCase(item_id), f"case {item_id!r}"
+        answered, what = AnsweredCase(item_id, self.version), f"case {item_id!r}"
         return self._agrees(answered, asked, place, id_place) and self._is_first(
             answered, what, place, id_place
         )

@@ -18,6 +18,7 @@ from rubricweb.engine.formats.dataset_values import (
     Prompt,
     RefusedFile,
 )
+from rubricweb.engine.formats.datasets.cases import UNNAMED
 from rubricweb.engine.formats.datasets.columns import preview_columns, suggested_columns
 from rubricweb.engine.formats.datasets.item_reader import ItemReader
 from rubricweb.engine.formats.datasets.sources import OpenedFile, open_source
@@ -108,10 +109,15 @@ def read_in_batches(
     columns: Mapping[str, str] | None = None,
     rubric: Rubric | None = None,
     in_part: bool = False,
+    version: str = UNNAMED,
     max_bytes: int = MAX_FILE_BYTES,
     batch_items: int = 500,
 ) -> Iterator[DatasetFile | RefusedFile]:
     """``read_dataset``, or ``read_dataset_in_part``, of a file that need not fit into memory.
+
+    ``version``, as ``read_system`` gives it, answered all items; one that names another is a fault. An item
+    that names no version then answers the case of its case id, else the one called as it is; without an id
+    the case of its words.
 
     Every batch is a file of some of the items; the last one, which may have none, says what was left out. A
     file with faults ends with a RefusedFile of up to ENOUGH_FAULTS of them, whatever came before. CSV and
@@ -121,7 +127,7 @@ def read_in_batches(
     try:
         explicit = _checked_columns(columns, faults)
         source = open_source(path, filename, max_bytes, faults)
-        source, reader = _reader(source, explicit, rubric, (), faults)
+        source, reader = _reader(source, explicit, rubric, (), faults, version)
         any_item = False
         items: list[ItemRecord] = []
         for record in source.records:
@@ -151,13 +157,16 @@ def _reader(
     rubric: Rubric | None,
     item_needs: Iterable[str],
     faults: FaultList,
+    version: str = UNNAMED,
 ) -> tuple[OpenedFile, ItemReader]:
     """The source with the rubric in force, and who reads its items."""
     header = source.header
     brings_none = header.rubric is None and not header.rubric_is_faulty
     if rubric is not None and (brings_none or source.recognised):
         header = dataclasses.replace(header, rubric=rubric, rubric_is_faulty=False)
-    reader = ItemReader(header, explicit, cells=source.cells, faults=faults, needs=item_needs)
+    reader = ItemReader(
+        header, explicit, cells=source.cells, faults=faults, needs=item_needs, version=version
+    )
     return dataclasses.replace(source, header=header), reader
 
 

@@ -25,7 +25,13 @@ from rubricweb.engine.formats.dataset_values import (
     ProvenanceRow,
 )
 from rubricweb.engine.formats.datasets.case_tags import CaseTagReader
-from rubricweb.engine.formats.datasets.cases import AnsweredCase, CaseReader, asked_words, checked_item_id
+from rubricweb.engine.formats.datasets.cases import (
+    UNNAMED,
+    AnsweredCase,
+    CaseReader,
+    asked_words,
+    checked_item_id,
+)
 from rubricweb.engine.formats.datasets.columns import guessed_columns, leave_unsure
 from rubricweb.engine.formats.datasets.item_labels import (
     read_label_row,
@@ -69,7 +75,8 @@ class ItemReader:
 
     ``explicit`` is which column a field is read from, as ``read_dataset`` takes it; ``cells`` says that lists
     and objects are written as JSON in text cells. ``needs`` are fields no item may leave out, beside the
-    submission; a rubric may also be the dataset's. Faults go to ``faults``.
+    submission; a rubric may also be the dataset's. ``version`` is the system version that answered all items,
+    where one is said of the whole file. Faults go to ``faults``.
     """
 
     def __init__(
@@ -80,6 +87,7 @@ class ItemReader:
         cells: bool,
         faults: FaultList,
         needs: Iterable[str] = (),
+        version: str = UNNAMED,
     ) -> None:
         self.header = header
         self.explicit = explicit
@@ -93,7 +101,7 @@ class ItemReader:
         self._numbered: Counter[str] = Counter()
         self.columns_seen: dict[str, None] = {}
         self.any_record = False
-        self.cases = CaseReader(faults, self.places_by_id)
+        self.cases = CaseReader(faults, self.places_by_id, version)
         self.tags = CaseTagReader(faults)
         self._submissions = SubmissionColumn(faults, in_table=cells)
 
@@ -155,7 +163,7 @@ class ItemReader:
             provenance,
             machines,
             case_id=answered.case_id,
-            system=answered.system,
+            system=answered.system or self.cases.version,
             attempt=answered.attempt,
             case_tags=tags,
         )

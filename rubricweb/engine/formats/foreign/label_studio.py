@@ -61,7 +61,7 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
         machines: list[str] = []
         texts: dict[str, list[_Text]] = {}
         for place, rater, is_machine, results in _raters(record, faults):
-            row, said = _answers(results, place, questions, faults)
+            row, said = _answers(results, questions, faults)
             if not row:
                 _leave_out(said, faults)
                 continue
@@ -192,7 +192,7 @@ def _rater(completed_by: Any) -> str:
 
 
 def _answers(
-    results: list[tuple[str, dict[str, Any]]], place: str, questions: dict[str, _Question], faults: FaultList
+    results: list[tuple[str, dict[str, Any]]], questions: dict[str, _Question], faults: FaultList
 ) -> tuple[dict[str, str], list[_Text]]:
     """Question → answer, and what was written beside them; answers of other kinds are left out."""
     row: dict[str, str] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import F, Q, QuerySet
 
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, Run, RunState, SystemVersion, Team, unarchived
+from rubricweb.models import Dataset, Run, RunState, RunSummary, SystemVersion, Team, unarchived
 from rubricweb.selectors.runs.graders import examples_words, panel_words
 from rubricweb.selectors.runs.over_time.score_series import Key, asked_words, how_scored, judged_as
 from rubricweb.selectors.runs.over_time.tries import run_sizes
@@ -18,7 +18,8 @@ NAMED = 10
 class VersionPair:
     """The newest finished run over one version, and the newest over the other that it can be held against.
 
-    Tries only where nothing else can be: `selectors.runs.diff` says of its sides whether they are.
+    Those of which nothing was scored, and tries, only where nothing else can be: `selectors.runs.diff` says
+    of its sides whether they are.
     """
 
     run: Run
@@ -49,22 +50,32 @@ def version_pair(
 
     They are over one dataset, by the same rubric version, autograder and judge or panel, asked in the same
     way; `dataset` and `judge`, its name or id, narrow them. None is archived, nor its dataset unless that is
-    named; as few of the two are tries as can be. Raises Invalid saying which run is missing.
+    named; as few of the two as can be are without any score, then tries. Raises Invalid saying which run is
+    missing.
     """
     if version.pk == baseline.pk:
         raise Invalid(f"{version} cannot be held against itself; name another version.")
     runs, others = (_finished(team, one, dataset, judge) for one in (version, baseline))
-    is_try = {pk: size.is_try for pk, size in run_sizes([*runs, *others]).items()}
-    # Of those that were graded alike the newest that is no try, else the newest.
+    tells_less = _tells_less([*runs, *others])
+    # Of those that were graded alike the newest of those that tell most.
     graded_alike: dict[Key, Run] = {}
-    for one in sorted(others, key=lambda one: is_try[one.pk]):
+    for one in sorted(others, key=lambda one: tells_less[one.pk]):
         graded_alike.setdefault(judged_as(one), one)
     pairs = [
         VersionPair(run, other) for run in runs if (other := graded_alike.get(judged_as(run))) is not None
     ]
     if not pairs:
         raise Invalid(_missing(version, runs, baseline, others, dataset, judge))
-    return min(pairs, key=lambda pair: is_try[pair.run.pk] + is_try[pair.baseline.pk])
+    of_both = (zip(tells_less[pair.run.pk], tells_less[pair.baseline.pk], strict=True) for pair in pairs)
+    ranked = [(sum(unscored), sum(tries)) for unscored, tries in of_both]
+    return pairs[ranked.index(min(ranked))]
+
+
+def _tells_less(runs: Sequence[Run]) -> dict[int, tuple[bool, bool]]:
+    """Run id → whether nothing was scored in it, and whether it is a try."""
+    summaries = RunSummary.objects.filter(run__in=[run.pk for run in runs], scored=0)
+    unscored = set(summaries.values_list("run_id", flat=True))
+    return {pk: (pk in unscored, size.is_try) for pk, size in run_sizes(runs).items()}
 
 
 def _finished(team: Team, version: SystemVersion, dataset: Dataset | None, judge: str) -> list[Run]:

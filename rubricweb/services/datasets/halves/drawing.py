@@ -14,8 +14,9 @@ from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Case, CaseSplit, Criterion, Dataset, Item, User
 from rubricweb.selectors.blinding import require_nothing_hidden
 from rubricweb.selectors.datasets.halves import DEV, TEST, same_words, without_half
-from rubricweb.selectors.exports.exports import labelled_queues, newest_version
-from rubricweb.selectors.labels.ground_truth import ground_truth, people_first
+from rubricweb.selectors.exports.exports import newest_version
+from rubricweb.selectors.labels.comparable import counting_queues
+from rubricweb.selectors.labels.ground_truth import ground_truth
 from rubricweb.services import dataset_versions
 from rubricweb.services.datasets.datasets import require_unsealed
 from rubricweb.services.reviews import queues
@@ -116,7 +117,7 @@ def _draw(
 
 def _labels(dataset: Dataset) -> dict[int, list[_Label]]:
     """Case id → the labels that stand for its current answers."""
-    queues = people_first(list(labelled_queues(dataset)))
+    queues = counting_queues(dataset)
     truths = ground_truth(queues, version=newest_version(queues)) if queues else {}
     stands = [(unit, truth.verdict) for unit, truth in truths.items() if truth.verdict is not None]
     asked = Criterion.objects.in_bulk({criterion for (_, criterion), _ in stands})

@@ -102,7 +102,7 @@ class BatchQuestions:
     def _reserve(self, budget: BudgetReservation, question: Question, now: datetime) -> None:
         config = self.judges[key_of(question).judge].at_batch_price()
         if not budget.reserve(budget.expected_cost(config, question.prompt), now):
-            budget.close(now)
+            budget.close()
             raise OutOfBudget(budget.refusal)
 
     def named(self, items: Sequence[OpenItem]) -> Iterator[tuple[str, Question]]:

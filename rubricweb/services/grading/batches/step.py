@@ -69,7 +69,7 @@ class BatchStep:
             self._failed(error)
         except OutOfBudget as error:
             lay_by(self.run, self.job)
-            control.pause_for_money(self.run, now=self.now(), why=str(error))
+            control.pause_for_money(self.run, why=str(error))
 
     def give_up(self) -> None:
         """Ends a batch whose provider can be asked no more: its items are free, and what its answers may have
@@ -169,9 +169,7 @@ class BatchStep:
             words += f" The endpoint refuses {_listed(given_up)}: what is open is handed in without it{when}."
         self._close(words, in_vain, refused=learned)
         if state.state == "failed" and not stored and self.run.state == RunState.RUNNING:
-            control.pause_run(
-                self.run, by=None, now=self.now(), why=f"The provider refused the batch{said}"[:400]
-            )
+            control.pause_run(self.run, by=None, why=f"The provider refused the batch{said}"[:400])
 
     def _asked_form(self, state: BatchState) -> EndpointCapabilities:
         """What its questions left out. Of a batch handed in before that was written down, what its provider
@@ -291,7 +289,7 @@ class BatchStep:
         # Of a run that was stopped it is looked at again as late as after a kill, or once it is resumed.
         if self.run.state == RunState.RUNNING:
             self._try_again()
-            control.pause_run(self.run, by=None, now=self.now(), why=f"The batch: {error}"[:400])
+            control.pause_run(self.run, by=None, why=f"The batch: {error}"[:400])
 
     def _try_soon(self) -> None:
         """The step is over: it need not be waited for as for one that was killed."""

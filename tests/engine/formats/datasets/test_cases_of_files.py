@@ -1,14 +1,17 @@
 """Cases, systems and attempts in dataset files."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rubricweb.engine import DataItem
 from rubricweb.engine.errors import InvalidFile
-from rubricweb.engine.formats.datasets.files import preview, read_dataset
+from rubricweb.engine.formats.dataset_values import RefusedFile
+from rubricweb.engine.formats.datasets.files import preview, read_dataset, read_in_batches
 from rubricweb.engine.formats.datasets.writers import write_dataset
+from rubricweb.engine.parsers.yaml_text import dump_yaml
 
 ROWS = [
     {"case_id": "c1", "system": "assistant@v3", "prompt": "Capital of France?", "submission": "Lyon."},
@@ -115,6 +118,71 @@ def test_without_case_and_system_each_item_is_its_own_case() -> None:
 )
 def test_what_is_refused_names_its_place(rows: list[dict[str, Any]], said: str) -> None:
     [fault] = refused(rows)
+    assert said in fault
+
+
+def of_version(rows: list[dict[str, Any]], folder: Path, format: Any = "json") -> Any:
+    """The items of a file that is all answers of assistant@v3, as (id, case id, version), or its faults."""
+    head = {"name": "asked", "prompt": "Where?", "items": rows}
+    path = folder / f"a.{format}"
+    if format == "jsonl":
+        path.write_text("\n".join(map(json.dumps, rows)))
+    elif format == "csv":
+        path.write_text("id,submission\n" + "".join(f"{row['id']},{row['submission']}\n" for row in rows))
+    else:
+        path.write_text(json.dumps(head) if format == "json" else dump_yaml(head))
+    [file] = read_in_batches(path, filename=path.name, version="assistant@v3")
+    if isinstance(file, RefusedFile):
+        return [str(fault) for fault in file.faults]
+    return [(item.id, item.case_id or item.id, item.system) for item in file.items]
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "json", "yaml"])
+def test_a_version_of_the_whole_file_answers_the_case_of_each_id(format: str, tmp_path: Path) -> None:
+    rows = [{"id": "q1", "submission": "x"}, {"id": "q2", "submission": "y"}]
+    assert of_version(rows, tmp_path, format) == [
+        ("q1", "q1", "assistant@v3"),
+        ("q2", "q2", "assistant@v3"),
+    ]
+
+
+def test_a_version_of_the_whole_file_answers_the_cases_it_names(tmp_path: Path) -> None:
+    rows = [ROWS[0], {"case_id": "c3", "submission": "x"}, {"id": "own", "case_id": "c4", "submission": "y"}]
+    assert of_version(rows, tmp_path) == [
+        ("c1@assistant@v3", "c1", "assistant@v3"),
+        ("c3@assistant@v3", "c3", "assistant@v3"),
+        ("own", "c4", "assistant@v3"),
+    ]
+
+
+def test_rows_without_an_id_answer_the_case_of_their_words(tmp_path: Path) -> None:
+    [(id, case_id, version)] = of_version([{"prompt": "Capital of Peru?", "submission": "Lima."}], tmp_path)
+    [column] = read([{"prompt": "Capital of Peru?", "submission": "Lima.", "system": "assistant@v3"}])
+    assert (id, case_id, version) == (column.id, column.case_id, "assistant@v3")
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([ROWS[1]], 'found the text "assistant@v4"; allowed: assistant@v3, the version of the whole file'),
+        (
+            [{"id": "q1", "submission": "x"}, *answers_to("q1", id="q1b")],
+            "items[1].case_id: found a second answer of assistant@v3 to case 'q1' (as items[0])",
+        ),
+        (
+            [*answers_to("q1", id="q1b"), {"id": "q1", "submission": "x"}],
+            "items[1].id: found a second answer of assistant@v3 to case 'q1' (as items[0])",
+        ),
+        (
+            [{"submission": "x"}, {"submission": "y"}],
+            "a second answer of assistant@v3 to the same prompt (as items[0])",
+        ),
+    ],
+)
+def test_a_version_of_the_whole_file_refuses_what_add_items_refuses(
+    rows: list[dict[str, Any]], said: str, tmp_path: Path
+) -> None:
+    [fault] = of_version(rows, tmp_path)
     assert said in fault
 
 

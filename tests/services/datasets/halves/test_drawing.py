@@ -8,10 +8,9 @@ import pytest
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Case, Dataset, Item, JournalEntry
 from rubricweb.selectors.datasets.halves import halves
-from rubricweb.services.datasets import answers, corrections, datasets, retirement, splits
+from rubricweb.services.datasets import answers, corrections, retirement, splits
 from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.datasets.halves import drawing
-from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 
@@ -37,7 +36,7 @@ def dataset(people: Cast) -> Dataset:
     lines = ["item_id,criterion,rater,verdict,reason"]
     lines += [f"{keys[f'c{case}']},only,x,{'MET' if case < 4 else 'UNMET'},so" for case in range(8)]
     data = "\n".join(lines).encode()
-    reviews.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
     return dataset
 
 
@@ -140,7 +139,7 @@ def test_cases_that_come_later_have_no_half_until_the_split_is_extended(
     drawing.split_cases(dataset, n_dev=2, by=people.ed, seed=4)
     first = of(dataset, "dev"), of(dataset, "test")
     data = "\n".join(json.dumps(answer(case, "v1")) for case in range(10, 17)).encode()
-    datasets.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
+    factories.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
     assert of(dataset, "") == set(range(10, 17))
     found = halves(dataset, viewer=people.bob)
     assert (found.dev, found.test, found.without) == (2, 8, 7)

@@ -9,7 +9,6 @@ from rubricweb.models import HalfLook, ReviewQueue, Run, User
 from rubricweb.selectors.comparison.comparison import Comparison, compare
 from rubricweb.selectors.comparison.findings import findings
 from rubricweb.selectors.datasets.looks import looks, seal_of
-from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.halves.looks import count_look
 from rubricweb.services.datasets.splits import split_dataset
 from rubricweb.services.deletions import deletions
@@ -135,7 +134,7 @@ def test_the_seal_changes_with_the_answers_and_not_with_labels(world: Halves) ->
         asked = case.items.get().prompt
         answer = {"case_id": case.key, "system": "assistant@v2", "prompt": asked, "submission": "Another"}
         data = json.dumps(answer).encode()
-        datasets.add_items(world.dataset, by=world.people.ed, data=data, filename="more.jsonl")
+        factories.add_items(world.dataset, by=world.people.ed, data=data, filename="more.jsonl")
         assert (seal_of(world.dataset) != before) is changes
 
 

@@ -10,7 +10,6 @@ from rubricweb.models import Dataset, ReviewQueue, RubricVersion
 from rubricweb.selectors.reviews.queue_plans import growing_queues, queue_plan
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.queues import source_words
-from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.halves import drawing
 from rubricweb.services.reviews import queue_changes, queues
 from tests import factories
@@ -72,7 +71,7 @@ def test_cases_that_came_later_come_in_when_the_split_is_extended(
     queue, closed = (opened(people, dataset, version, "test", name=name) for name in ("open", "closed"))
     queues.close_queue(closed, by=people.ed)
     data = "\n".join(json.dumps(row(number)) for number in range(6, 9)).encode()
-    datasets.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
+    factories.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
     assert len(keys(queue)) == 4
     drawing.extend_split(dataset, by=people.ed)
     assert len(keys(queue)) == 6

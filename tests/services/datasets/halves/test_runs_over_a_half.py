@@ -7,9 +7,7 @@ import pytest
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, Item, RubricVersion, Run, RunItem
 from rubricweb.selectors.datasets.new_items import new_item_count
-from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.halves import drawing
-from rubricweb.services.reviews import reviews
 from rubricweb.services.runs import lifecycle
 from rubricweb.services.runs.few_shot import FewShot
 from tests import factories
@@ -33,7 +31,7 @@ def dataset(people: Cast, version: RubricVersion) -> Dataset:
     dataset = factories.dataset(people.team, people.ed, items=[row(number) for number in range(6)])
     lines = [f"i{number},only,x,{'MET' if number % 2 else 'UNMET'},so" for number in range(6)]
     data = "\n".join(["item_id,criterion,rater,verdict,reason", *lines]).encode()
-    reviews.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
     drawing.split_cases(dataset, n_dev=3, by=people.ed)
     return dataset
 
@@ -67,7 +65,7 @@ def test_later_answers_taken_in_stay_within_the_half(
         started(people, dataset, version, half="test"), InProcessJudge(lambda requirement, response: "MET")
     )
     data = "\n".join(json.dumps(row(number)) for number in range(6, 12)).encode()
-    datasets.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
+    factories.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
     assert lifecycle.extend_run(run, by=people.ed, enqueue=WakeUps()) == 0
     drawing.extend_split(dataset, by=people.ed)
     assert lifecycle.extend_run(run, by=people.ed, enqueue=WakeUps()) == 3
@@ -79,9 +77,9 @@ def test_a_later_case_that_was_an_example_does_not_come_in(
 ) -> None:
     """Of four more cases two go to each half, of the two labelled ones one, of the two others one."""
     data = "\n".join(json.dumps(row(number)) for number in range(6, 10)).encode()
-    datasets.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
+    factories.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
     labels = b"item_id,criterion,rater,verdict,reason\ni6,only,x,MET,so\ni7,only,x,MET,so\n"
-    reviews.import_labels(dataset, version, by=people.ed, data=labels, filename="more.csv")
+    factories.import_labels(dataset, version, by=people.ed, data=labels, filename="more.csv")
     run = started(people, dataset, version, half="test", few_shot_from=FewShot(dataset, n=9))
     assert run.few_shot is not None
     shown = Item.objects.filter(pk__in=run.few_shot.item_ids)

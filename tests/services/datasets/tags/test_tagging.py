@@ -16,7 +16,7 @@ from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import exports
 from rubricweb.services.combinations import combinations, plans
 from rubricweb.services.combinations.matching import AskedPart
-from rubricweb.services.datasets import answers, corrections, datasets, retirement, splits
+from rubricweb.services.datasets import answers, corrections, retirement, splits
 from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.datasets.tags import tagging
 from rubricweb.services.deletions import deletions
@@ -67,7 +67,7 @@ def test_a_case_has_the_tags_of_all_its_answers(people: Cast, dataset: Dataset) 
     assert case_tags(dataset) == {"c1": ("billing", "hard"), "c2": ("hard",)}
     more = [row("c3", "v3", case_tags=["new"]), row("c2", "v3", case_tags=["hard", "new"])]
     data = json.dumps(more).encode()
-    datasets.add_items(dataset, by=people.ed, data=data, filename="more.json")
+    factories.add_items(dataset, by=people.ed, data=data, filename="more.json")
     assert case_tags(dataset) == {"c1": ("billing", "hard"), "c2": ("hard", "new"), "c3": ("new",)}
     data = json.dumps([{"case_id": "c1", "submission": "v4", "case_tags": ["late"]}]).encode()
     given: dict[str, Any] = {"by": people.ed, "filename": "v4.json", "system": "assistant@v4"}
@@ -88,7 +88,7 @@ def test_items_that_bring_too_many_tags_are_refused_with_those_the_case_has(
     # c1 has 2 tags: 10 and 9 more are 21.
     rows = [row("c1", "v3", case_tags=SO_MANY[:10]), row("c1", "v4", case_tags=SO_MANY[10:19])]
     with pytest.raises(Invalid) as error:
-        datasets.add_items(dataset, by=people.ed, data=json.dumps(rows).encode(), filename="m.json")
+        factories.add_items(dataset, by=people.ed, data=json.dumps(rows).encode(), filename="m.json")
     [fault] = error.value.faults
     assert str(fault) == (
         "items[1].case_tags: found 21 tags, with those the case has; allowed: at most 20 for a case"
@@ -212,7 +212,7 @@ def label(people: Cast, dataset: Dataset) -> ReviewQueue:
     lines = ["item_id,criterion,rater,verdict,reason"]
     lines += [f"{item.key},only,x,MET,so" for item in dataset.items.order_by("position")]
     data = "\n".join(lines).encode()
-    return reviews.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
+    return factories.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
 
 
 def test_sealed_halves_keep_the_tags_and_may_be_tagged(people: Cast, dataset: Dataset) -> None:

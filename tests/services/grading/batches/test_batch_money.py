@@ -18,6 +18,7 @@ from rubricweb.services.grading.batches import schedule
 from rubricweb.services.runs import budgets, lifecycle
 from tests import factories
 from tests.factories import Cast, WakeUps
+from tests.judging import pause
 from tests.services.grading.batches.providers import BATCH, Answer, answers, desk, provider
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -175,7 +176,7 @@ def test_what_is_set_aside_for_a_batch_holds_the_month_until_its_answers_are_the
     assert progress(run, viewer=None, now=later).held_usd == 0
 
 
-@pytest.mark.parametrize("stop", [lifecycle.pause_run, lifecycle.cancel_run])
+@pytest.mark.parametrize("stop", [pause, lifecycle.cancel_run])
 def test_a_run_stopped_before_its_batch_is_handed_in_is_handed_in_once_resumed(
     people: Cast, stop: Any
 ) -> None:
@@ -191,7 +192,7 @@ def test_a_run_stopped_before_its_batch_is_handed_in_is_handed_in_once_resumed(
         assert "POST /v1/chat/completions" not in asked
 
 
-@pytest.mark.parametrize("stop", [lifecycle.pause_run, lifecycle.cancel_run])
+@pytest.mark.parametrize("stop", [pause, lifecycle.cancel_run])
 def test_a_run_stopped_while_its_batch_is_looked_for_hands_nothing_in(people: Cast, stop: Any) -> None:
     run: Run | None = None
     busy = True

@@ -21,6 +21,7 @@ from rubricweb.services.grading.batches import schedule
 from rubricweb.services.runs import lifecycle, panels
 from tests import factories
 from tests.factories import Cast, WakeUps
+from tests.judging import pause
 from tests.services.grading.batches.scripted import Clock, Judge, started, until_over
 from tests.waiting import wait_for
 
@@ -204,7 +205,7 @@ def test_the_request_that_is_stored_is_the_one_that_was_sent(
     assert {call.rung for call in JudgeCall.objects.filter(run=run)} == {"json_object"}
 
 
-@pytest.mark.parametrize("stop", [lifecycle.pause_run, lifecycle.cancel_run])
+@pytest.mark.parametrize("stop", [pause, lifecycle.cancel_run])
 def test_of_a_stopped_run_nothing_is_away_and_what_is_open_is_handed_in_once_it_goes_on(
     people: Cast, endpoint, script: Judge, clock, stop
 ) -> None:

@@ -41,7 +41,7 @@ def test_the_figures_of_a_paused_run_count_what_its_batch_brought_later(
     script.instead = {("Paris is the capital", "Names Paris"): [Fail(429)]}
     run = started(people, endpoint)
     schedule.advance(run.pk, now=clock, enqueue=WakeUps())
-    lifecycle.pause_run(run, by=people.alice, now=clock())
+    lifecycle.pause_run(run, by=people.alice)
     assert run.summary.scored == 0
     until_first_is_over(run, clock)
     # Of three items one lacks an answer.
@@ -82,7 +82,7 @@ def test_a_failure_asked_again_on_resuming_goes_out_with_the_batch_its_item_is_s
     run = started(people, endpoint)
     until_first_is_over(run, clock)
     assert list(Judgement.objects.filter(run=run).values_list("error_kind", flat=True)) == ["refused"]
-    lifecycle.pause_run(run, by=people.alice, now=clock())
+    lifecycle.pause_run(run, by=people.alice)
     lifecycle.resume_run(run, by=people.alice, enqueue=WakeUps())
     assert session.grade(run.pk, now=clock) == [], "nothing is asked live, at twice the price"
     until_over(run, clock)

@@ -10,16 +10,16 @@ import { keepTyped } from "../shared/typed_text.js";
 import { form, theForm } from "./form.js";
 import { beat } from "./time.js";
 
-/** @typedef {{ url: string, back: string | null, html?: string }} Ahead */
+/** @typedef {{ url: string, back: string | null, html?: string }} Prefetched */
 
-/** @type {Ahead | null} */
-let ahead = null; // {url, back, html} of the item that comes next
+/** @type {Prefetched | null} */
+let prefetched = null; // {url, back, html} of the item that comes next
 /** @type {Promise<void> | null} */
 let fetching = null;
-let isGoingOn = false; // within the queue: what was taken ahead is what comes next
+let isGoingOn = false; // within the queue: what was prefetched is what comes next
 let shown = location.pathname; // of the item that is here
 
-const page = () => document.querySelector("[data-ahead]");
+const page = () => document.querySelector("[data-prefetch]");
 
 /** @param {string} from */
 const fetchNext = async (from) => {
@@ -28,15 +28,15 @@ const fetchNext = async (from) => {
   const said = await answer.json();
   if (!said.url) return;
   said.back ??= handedOver(said.url);
-  if (page()?.dataset.ahead !== from) {
+  if (page()?.dataset.prefetch !== from) {
     giveBack(said);
     return;
   }
-  ahead = said;
-  const html = await fetch(said.url, { redirect: "manual", headers: { "X-Ahead": "1" } });
-  if (!html.ok || ahead !== said) return;
+  prefetched = said;
+  const html = await fetch(said.url, { redirect: "manual", headers: { "X-Prefetch": "1" } });
+  if (!html.ok || prefetched !== said) return;
   said.html = await html.text();
-  document.documentElement.dataset.reviewAhead = "here"; // for those who measure
+  document.documentElement.dataset.reviewPrefetch = "here"; // for those who measure
 };
 
 // What comes next is only known when everything that was left has arrived: an item of which the server does not
@@ -44,19 +44,19 @@ const fetchNext = async (from) => {
 const isIdle = () => tell("review:is-idle");
 
 const prepare = () => {
-  const from = page()?.dataset.ahead;
-  if (!from || ahead || fetching || !isIdle()) return;
+  const from = page()?.dataset.prefetch;
+  if (!from || prefetched || fetching || !isIdle()) return;
   fetching = fetchNext(from)
     .catch(() => {}) // offline or refused: then one waits for the next, as without this
     .finally(() => {
       fetching = null;
-      if (page() && page()?.dataset.ahead !== from) prepare();
+      if (page() && page()?.dataset.prefetch !== from) prepare();
     });
 };
 
-// What this tab took ahead on an earlier page of the queue is still its own to give back.
-const HANDED_OVER = "rubricweb.ahead";
-/** @param {Ahead} taken */
+// What this tab prefetched on an earlier page of the queue is still its own to give back.
+const HANDED_OVER = "rubricweb.prefetched";
+/** @param {Prefetched} taken */
 const handOver = ({ url, back }) => {
   try {
     sessionStorage.setItem(HANDED_OVER, JSON.stringify({ url, back }));
@@ -74,7 +74,7 @@ const handedOver = (url) => {
   }
 };
 
-/** @param {Ahead} taken */
+/** @param {Prefetched} taken */
 const giveBack = ({ back }) => {
   if (!back) return;
   const data = new FormData();
@@ -83,12 +83,12 @@ const giveBack = ({ back }) => {
 };
 
 // ── Going on ───────────────────────────────────────────────────────────────────────────────────
-/** @type {(next: Ahead, how: { isCounted: boolean }) => boolean} */
+/** @type {(next: Prefetched, how: { isCounted: boolean }) => boolean} */
 const goOn = ({ url, html = "" }, { isCounted }) => {
   const found = new DOMParser().parseFromString(html, "text/html");
   const main = found.getElementById("main");
   if (!main) return false;
-  ahead = null;
+  prefetched = null;
   keepTyped();
   const left = document.querySelector("[data-review-rail] [aria-current]")?.getAttribute("href");
   one("#main").replaceWith(document.adoptNode(main));
@@ -99,7 +99,7 @@ const goOn = ({ url, html = "" }, { isCounted }) => {
   tell("review:ready");
   const here = form();
   // No page was asked for: the server hears from here that it is open, and gives it to nobody. It may be gone: another
-  // tab that took the same one ahead was left, and gave it back.
+  // tab that prefetched the same one was left, and gave it back.
   beat().then((isThere) => {
     if (!isThere && here?.isConnected) tell("review:gone");
   });
@@ -143,14 +143,14 @@ const count = (submitted) => {
 };
 
 document.addEventListener("review:leave", (event) => {
-  if (!ahead?.html || "reveals" in theForm().dataset) return;
-  if (goOn(ahead, { isCounted: false })) event.preventDefault();
+  if (!prefetched?.html || "reveals" in theForm().dataset) return;
+  if (goOn(prefetched, { isCounted: false })) event.preventDefault();
 });
 
 // "Next item" after a reveal, and on it.
 document.addEventListener("submit", (event) => {
-  if (event.defaultPrevented || !event.target.matches(".review__next") || !ahead?.html) return;
-  if (goOn(ahead, { isCounted: true })) event.preventDefault();
+  if (event.defaultPrevented || !event.target.matches(".review__next") || !prefetched?.html) return;
+  if (goOn(prefetched, { isCounted: true })) event.preventDefault();
 });
 
 document.addEventListener("review:submitted", ({ detail }) => {
@@ -165,7 +165,7 @@ window.addEventListener("online", () => setTimeout(prepare, 1000));
 
 document.addEventListener("review:ready", () => {
   isGoingOn = false;
-  delete document.documentElement.dataset.reviewAhead;
+  delete document.documentElement.dataset.reviewPrefetch;
   prepare();
 });
 document.addEventListener("DOMContentLoaded", () => tell("review:ready"));
@@ -180,10 +180,10 @@ document.addEventListener("click", (event) => {
     isGoingOn = event.target.closest("[data-review-rail]") !== null;
 });
 window.addEventListener("pagehide", () => {
-  if (!ahead) return;
-  if (isGoingOn) handOver(ahead);
-  else giveBack(ahead);
-  ahead = null;
+  if (!prefetched) return;
+  if (isGoingOn) handOver(prefetched);
+  else giveBack(prefetched);
+  prefetched = null;
 });
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) prepare();
