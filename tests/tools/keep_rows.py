@@ -133,9 +133,14 @@ def kept_rows() -> dict[str, Any]:
     for model in apps.get_app_config("rubricweb").get_models(include_auto_created=True):
         if model.__name__ in LEFT_OUT:
             continue
-        columns = [field.attname for field in model._meta.concrete_fields]
+        fields = model._meta.concrete_fields
+        columns = [field.attname for field in fields]
         rows = [
-            [None if column == "call_id" else value for column, value in zip(columns, row, strict=True)]
+            # As it is stored: snapshots are read as objects.
+            [
+                None if one.attname == "call_id" else one.get_prep_value(value)
+                for one, value in zip(fields, row, strict=True)
+            ]
             for row in model._default_manager.order_by("pk").values_list(*columns)
         ]
         if rows:
