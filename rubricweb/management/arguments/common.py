@@ -12,7 +12,7 @@ def subcommand(
     module: str,
     function: str,
 ) -> argparse.ArgumentParser:
-    """A command that calls `function` of `rubricweb.management.module`; `what` is its help."""
+    """A command that calls `function` of `module` in `rubricweb.management`; `what` is its help."""
     command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
     command.set_defaults(module=module, function=function)
     command.add_argument(
@@ -98,6 +98,35 @@ def dollars(text: str) -> float:
     if not 0 <= amount < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is no amount of dollars from 0")
     return amount
+
+
+def finite(text: str) -> float:
+    """A number that is neither infinite nor NaN."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not -float("inf") < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no finite number")
+    return number
+
+
+def from_minus_1_to_1(text: str) -> float:
+    """A number as κ has it."""
+    number = finite(text)
+    if not -1 <= number <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not from -1 to 1")
+    return number
+
+
+def count_or_share(text: str) -> int | float:
+    """5 for "5", and 0.05 for "5%"."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    share = finite(text.removesuffix("%")) / 100 if text.endswith("%") else -1.0
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is neither a whole number from 0 nor a share such as 5%")
+    return share
 
 
 def number_or_none(text: str) -> float | None:

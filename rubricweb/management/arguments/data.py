@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rubricweb.management.arguments.common import (
     actions_of,
+    from_minus_1_to_1,
     item_names,
     positive,
     subcommand,
@@ -288,7 +289,24 @@ def compare(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--dataset", default="", metavar="N|NAME", help="of two versions: over this dataset")
     command.add_argument("--judge", default="", metavar="NAME", help="of two versions: graded by this judge")
+    command.add_argument(
+        "--fail-on",
+        default="",
+        choices=("down", "open"),
+        help="with --with: exit 100 when the mean score went down, or (open) unless it went up; where the "
+        "interval of the difference holds 0 it did neither",
+    )
+    command.add_argument(
+        "--min-kappa",
+        type=from_minus_1_to_1,
+        metavar="X",
+        help="exit 100 when κ with people's labels, over all criteria that are met or not, is below X",
+    )
     command.add_argument("--json", action="store_true", help="print JSON, with intervals")
+    command.epilog = (
+        "Exit codes: 0 done, 1 refused or nothing to compare, 2 wrong arguments, 100 --fail-on or "
+        "--min-kappa does not hold."
+    )
     team_and_person(command)
 
 
@@ -319,4 +337,5 @@ def lint(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--model", default="", help="the model to ask (default OPENAI_MODEL)")
     command.add_argument("--json", action="store_true", help="print JSON")
+    command.epilog = "Exit codes: 0 done, 1 refused, 2 wrong arguments, 100 --fail-on found something."
     team_and_person(command)

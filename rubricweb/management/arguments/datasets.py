@@ -177,9 +177,7 @@ def _import(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> a
     brought.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet")
     brought.add_argument("--name", default="", help="name of a new dataset (default: from the file)")
     brought.add_argument("--into", default="", metavar="N|NAME", help="a dataset the items are added to")
-    brought.add_argument(
-        "--system", default="", metavar="SYSTEM@VERSION", help="with --into: the rows are its answers"
-    )
+    brought.add_argument("--system", default="", metavar="SYSTEM@VERSION", help="the rows are its answers")
     brought.add_argument(
         "--as-attempt", action="store_true", help="answers to cases it has answered are its next attempt"
     )

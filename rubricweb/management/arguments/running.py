@@ -6,8 +6,10 @@ from pathlib import Path
 from rubricweb.engine.scoring import FAILED_ITEM_POLICIES
 from rubricweb.management.arguments.common import (
     actions_of,
+    count_or_share,
     dollars,
     dollars_or_none,
+    finite,
     item_names,
     positive,
     positive_or_none,
@@ -40,8 +42,11 @@ def grade(command: argparse.ArgumentParser) -> None:
         "and UNMET; mean, median, weighted_mean, mode, min or max for ordered options; mode, weighted_mode "
         "or unanimous for others. The run is stored and shows in the browser; with --no-store, and where the "
         "app is not installed, it goes from files to a file, and --name keeps it in experiments/NAME, to be "
-        "resumed by running it again."
+        "resumed by running it again. "
+        "Exit codes: 0 done, 1 refused, not finished or nothing scored, 2 wrong arguments, 100 --min-score "
+        "or --max-errors does not hold, 130 stopped by Ctrl+C, 143 by SIGTERM."
     )
+    command.set_defaults(refuse=command.error)
     command.add_argument(
         "rubric", nargs="?", metavar="RUBRIC", help="file, id:N of a stored rubric, or - for the items' own"
     )
@@ -101,8 +106,12 @@ def grade(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--model", default="", help="the model to ask")
     command.add_argument("--name", default="", help="name of the run")
-    command.add_argument(
+    output = command.add_mutually_exclusive_group()
+    output.add_argument(
         "--plan", action="store_true", help="say what it would ask, cost and take, and do none of it"
+    )
+    output.add_argument(
+        "--json", action="store_true", help="print what runs show --json does, an object a line for each run"
     )
     command.add_argument(
         "--budget", type=dollars, metavar="USD", help="pause before a call would pass this many US dollars"
@@ -125,13 +134,20 @@ def grade(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SYSTEM@VERSION",
-        help="grade only this version's answers; several times for a run of each, which share the --budget",
+        help="grade only this version's answers; several times for a run of each, which share the --budget "
+        "(with --no-store one)",
     )
     command.add_argument(
         "--half", choices=("dev", "test"), default="", help="grade only answers to these cases"
     )
     command.add_argument(
-        "--min-score", type=float, metavar="X", help="exit 100 when the mean score is below X"
+        "--min-score", type=finite, metavar="X", help="exit 100 when the mean score is below X"
+    )
+    command.add_argument(
+        "--max-errors",
+        type=count_or_share,
+        metavar="N|N%",
+        help="exit 100 when more items than these, or than this share of them, have an error",
     )
     command.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="write every verdict to FILE.csv or FILE.jsonl"
@@ -162,7 +178,10 @@ def runs(room: argparse.ArgumentParser) -> None:
     logged.add_argument("--limit", type=positive, default=20, metavar="N", help="how many lines (default 20)")
     logged.add_argument("--json", action="store_true", help="print a JSON object a line")
     watched = action("watch", "follow a run until it has ended; Ctrl+C only stops the watching")
-    watched.epilog = "exit codes: 0 finished, 1 cancelled or failed, 130 stopped by Ctrl+C"
+    watched.epilog = (
+        "Exit codes: 0 finished, 1 refused, cancelled, failed or nothing scored, 2 wrong arguments, "
+        "130 stopped by Ctrl+C."
+    )
     watched.add_argument("--json", action="store_true", help="print a JSON object a line at every change")
     watched.add_argument(
         "--every", type=seconds, default=1.0, metavar="SECONDS", help="how often to look (default 1)"

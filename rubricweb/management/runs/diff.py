@@ -4,7 +4,8 @@ from rubricweb.engine.agreement.intervals import CONFIDENCE
 from rubricweb.engine.agreement.scores.pairing import Unit
 from rubricweb.engine.number_format import counted, figure_text, number, p_text, share, text_of, value_of
 from rubricweb.engine.number_format import difference as shown_difference
-from rubricweb.management.terminal.actor import Actor
+from rubricweb.management.runs import gates
+from rubricweb.management.terminal.actor import Actor, note
 from rubricweb.management.terminal.printed import Table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Run
@@ -12,11 +13,21 @@ from rubricweb.selectors.runs.diff.diff import CasesWithoutPair, RunDiff, requir
 from rubricweb.selectors.runs.diff.items import DiffItemRow, hidden_from, item_changes, item_page
 
 SHOWN_ITEMS = 10
+FAILS_ON = {"down": ("down",), "open": ("down", "open", "")}
+"""The directions at which `--fail-on` ends with 100; "" has too few pairs for an interval."""
+DIRECTIONS = {
+    "down": "went down",
+    "open": "may have gone either way",
+    "": "has no interval",
+}
 NOISE = {"within": "within", "beyond": "beyond", "open": "open", "unknown": "not measured"}
 
 
-def show(actor: Actor, run: Run, baseline: Run, *, as_json: bool) -> int:
-    """Prints the difference and the items that changed most; with `as_json` everything with intervals."""
+def show(actor: Actor, run: Run, baseline: Run, *, as_json: bool, fail_on: str = "") -> int:
+    """Prints the difference and the items that changed most; with `as_json` everything with intervals.
+
+    Gives back the exit code: 1 where nothing has a score on both sides, 100 at what is to `fail_on`.
+    """
     require_comparable(run, baseline)
     changes = item_changes(run, baseline, hidden_from(run, actor.user))
     found = run_diff(run, baseline, viewer=actor.user, changes=changes)
@@ -29,7 +40,21 @@ def show(actor: Actor, run: Run, baseline: Run, *, as_json: bool) -> int:
         print_shape(RunDiffWithItems, WithFields(found, items=rows), indent=2)
     else:
         _print(found, rows)
-    return 0
+    if not found.scores.n:
+        note(f"Nothing to compare: no {found.paired_by} has a score on both sides.")
+        return gates.NOTHING
+    return _gate(found, fail_on) if fail_on else 0
+
+
+def _gate(found: RunDiff, fail_on: str) -> int:
+    """The exit code for `--fail-on`, with why it is not 0 as a note."""
+    if found.hidden_items:
+        note(gates.undecided(found.hidden_items, found.paired_by))
+        return gates.NOTHING
+    if found.direction not in FAILS_ON[fail_on]:
+        return 0
+    note(f"The mean {found.scale} {DIRECTIONS[found.direction]}: --fail-on {fail_on}.")
+    return gates.GATE_MISSED
 
 
 # ── For people ───────────────────────────────────────────────────────────────────────────────────

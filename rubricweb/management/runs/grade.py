@@ -2,29 +2,26 @@
 
 import argparse
 import signal
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from threading import Event, Thread
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from rubricweb import access
-from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.management.datasets.imports import dataset_named, rubric_named
-from rubricweb.management.runs import grade_tables
+from rubricweb.management.runs import gates, grade_tables
+from rubricweb.management.runs.progress_bar import progress_bar
 from rubricweb.management.teams.judges import start_offline
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import require_writable, write_file
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role, RubricVersion, Run, RunState
 from rubricweb.selectors.datasets.systems import versions_called
 from rubricweb.selectors.runs import progress as run_progress
@@ -44,13 +41,15 @@ from rubricweb.services.runs.planning import plan_run
 from rubricweb.services.runs.starting import RunOptions
 
 COMMAND_LINE = "command-line"
-BELOW_MIN_SCORE = 100
-INTERRUPTED = 130
+KILLED_BY = 128
+"""Added to a signal's number, the exit code of what the signal ended."""
 OUTPUT_FORMATS = {".csv": "csv", ".jsonl": "jsonl"}
 
 
 def run(options: argparse.Namespace) -> int:
     _check(options)
+    if options.resume is None:  # one that goes on may have raw scores: see `_resume`
+        gates.require_reachable(options)
     actor = resolve_actor(options, Role.EDITOR)
     with ExitStack() as stack:
         if options.plan:
@@ -59,17 +58,18 @@ def run(options: argparse.Namespace) -> int:
             return 0
         with _systems_named(options):
             started = [_resume(options, actor, stack)] if options.resume else _start(options, actor, stack)
-        for place, one in enumerate(started):
-            if not _grade(actor, one):
-                _pause(actor, started[place:])
-                return INTERRUPTED
+        with _signals_noted() as signals:
+            for place, one in enumerate(started):
+                if not _grade(actor, one, signals):
+                    _pause(actor, started[place:])
+                    return KILLED_BY + signals[0]
     codes = [_finish(options, actor, access.access_run(actor.team, one.pk)) for one in started]
     return 1 if 1 in codes else max(codes)
 
 
 def _pause(actor: Actor, left: list[Run]) -> None:
     for one in left:
-        lifecycle.pause_run(one, by=actor.user, now=timezone.now())
+        lifecycle.pause_run(one, by=actor.user)
         progress = run_progress.progress(one, viewer=actor.user, now=database_now())
         note(f"Paused after {progress.graded} of {progress.items} items; what was graded is kept.")
         note(f"Go on with: rubricweb grade --resume {one.pk}")
@@ -145,6 +145,8 @@ def _start(options: argparse.Namespace, actor: Actor, stack: ExitStack) -> list[
         )
     for line in said:
         note(line)
+    for one in started:
+        note(f"Run {one.pk} has started. If it is cut off, go on with: rubricweb grade --resume {one.pk}")
     return started
 
 
@@ -199,6 +201,8 @@ def _examples(options: argparse.Namespace, actor: Actor) -> FewShot | None:
 
 def _resume(options: argparse.Namespace, actor: Actor, stack: ExitStack) -> Run:
     started = access.access_run(actor.team, options.resume)
+    if started.normalize:
+        gates.require_reachable(options)
     if panels.asks_offline(started):
         start_offline(stack)
         _say_what_it_is()
@@ -272,70 +276,52 @@ def _say_what_it_is() -> None:
 # ── Grading ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _grade(actor: Actor, started: Run) -> bool:
-    """Grades until the run has ended, whoever else may be grading it too; False when Ctrl+C came before.
+@contextmanager
+def _signals_noted() -> Iterator[list[int]]:
+    """The numbers of Ctrl+C's signal and SIGTERM as they come: the first of them asks grading to stop.
 
-    Ctrl+C lets calls in flight finish for a moment and stores them, for they are paid for; a second one
-    breaks them off.
+    Calls in flight may finish for a moment and are stored, for they are paid for; a second one breaks them
+    off.
     """
-    stopped = Event()
+    signals: list[int] = []
 
-    def stop(*_: object) -> None:
-        if stopped.is_set():
+    def take(number: int, _: object) -> None:
+        signals.append(number)
+        if len(signals) > 1:
             raise KeyboardInterrupt
-        stopped.set()
-        note("Stopping: what is in flight is stored. Ctrl+C again breaks it off.")
+        again = "Ctrl+C" if number == signal.SIGINT else "SIGTERM"
+        note(f"Stopping: what is in flight is stored. {again} again breaks it off.")
 
-    clock = database_clock()
-    before = signal.signal(signal.SIGINT, stop)
+    before = {one: signal.signal(one, take) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
-        with _progress_bar(started, actor):
+        yield signals
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def _grade(actor: Actor, started: Run, signals: Sequence[int]) -> bool:
+    """Grades until the run has ended, whoever else may be grading it too; False when a signal came before."""
+    clock = database_clock()
+    waits = 0
+    try:
+        with progress_bar(started, actor.user):
             while access.access_run(actor.team, started.pk).state == RunState.RUNNING:
-                left = session.grade(started.pk, now=clock, only_this_run=True, shutting_down=stopped.is_set)
-                if not left and not stopped.is_set():
-                    time.sleep(0.2)  # others hold the rest
-                if stopped.is_set():
-                    return access.access_run(actor.team, started.pk).state != RunState.RUNNING
+                if signals:
+                    return False
+                if not session.grade(
+                    started.pk, now=clock, only_this_run=True, shutting_down=lambda: bool(signals)
+                ):
+                    waits += 1
+                    if waits == 2:  # after the first time the run has ended, or others hold the rest
+                        note(
+                            "Workers hold the rest. What one holds that is gone is taken over within "
+                            f"{settings.GRADING_LEASE_SECONDS} seconds."
+                        )
+                    time.sleep(0.2)
     except KeyboardInterrupt:
         return False
-    finally:
-        signal.signal(signal.SIGINT, before)
     return True
-
-
-@contextmanager
-def _progress_bar(started: Run, actor: Actor) -> Iterator[None]:
-    """A bar on standard error, drawn from the rows by a thread of its own."""
-    bar = Progress(
-        TextColumn("Grading"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("items · {task.fields[errors]}"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    over = Event()
-
-    def follow() -> None:
-        task = bar.add_task("", total=None, errors="")
-        try:
-            while not over.wait(0.5):
-                seen = run_progress.progress(started, viewer=actor.user, now=database_now())
-                errors = "" if seen.errors is None else f"{seen.errors} errors"
-                bar.update(task, total=seen.items, completed=seen.graded, errors=errors)
-        finally:
-            connection.close()
-
-    with bar:
-        thread = Thread(target=follow, name="progress", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            thread.join()
 
 
 # ── Summing up ───────────────────────────────────────────────────────────────────────────────────
@@ -343,8 +329,13 @@ def _progress_bar(started: Run, actor: Actor) -> Iterator[None]:
 
 def _finish(options: argparse.Namespace, actor: Actor, ended: Run) -> int:
     result = results.result(ended, viewer=actor.user, failed_items=options.failed_items)
-    mean = result.mean
-    grade_tables.print_summary(ended, result, actor)
+    if options.json:
+        from rubricweb.api.runs.answers import run_in_full
+        from rubricweb.api.runs.schemas import RunInFull
+
+        print_shape(RunInFull, run_in_full(ended, actor.user, result))
+    else:
+        grade_tables.print_summary(ended, result, actor)
     if options.output:
         _write_verdicts(options.output, actor, ended)
     why = stop_reason(ended, withheld=is_withheld_run(ended, actor.user))
@@ -352,20 +343,15 @@ def _finish(options: argparse.Namespace, actor: Actor, ended: Run) -> int:
         grade_tables.note_unfinished(ended, why)
         return 1
     if result.hidden:
-        note(
-            f"You are still to review {result.hidden} items of this run blind: the figures are without them, "
-            "and --min-score cannot be decided."
-        )
-        return 1 if options.min_score is not None else 0
-    if result.errored:
-        grade_tables.note_failed_items(ended, result)
-    if mean.value is None:
-        note("No item could be fully judged." if result.errored else "No item could be scored.")
-        return 1
-    if options.min_score is not None and mean.value < options.min_score - ROUNDING:
-        note(f"The mean score {mean.value:.4f} is below --min-score {options.min_score:g}.")
-        return BELOW_MIN_SCORE
-    return 0
+        note(gates.undecided(result.hidden))
+        return int(gates.is_asked_for(options))
+    return gates.exit_code(
+        options,
+        mean=result.mean,
+        items=result.graded,
+        errored=result.errored,
+        how_to_retry=f"Retry with: rubricweb grade --resume {ended.pk}",
+    )
 
 
 def _write_verdicts(path: Path, actor: Actor, ended: Run) -> None:

@@ -3,22 +3,24 @@
 import argparse
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
 from rubricweb.engine import InvalidFile, RubricDataset
 from rubricweb.engine.autograders import AUTOGRADERS, Autograder
+from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
 from rubricweb.engine.number_format import counted, share
-from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, environment_config
 from rubricweb.judges.evaluation import EvalResult, evaluate
 from rubricweb.judges.offline.lexical import ABOUT, MODEL, SIGNATURE
 from rubricweb.judges.offline.server import running_server
 from rubricweb.judges.usage import Usage
+from rubricweb.management.runs import gates
 from rubricweb.management.terminal import installed
 from rubricweb.management.terminal.named_files import (
     read_file,
@@ -30,7 +32,6 @@ from rubricweb.management.terminal.named_files import (
 from rubricweb.management.terminal.printed import facts, mean_words, passed_words, terminal
 from rubricweb.management.terminal.remarks import remark
 
-BELOW_MIN_SCORE = 100
 ITEMS_OWN = "-"
 WRITERS = {".csv": verdicts_csv, ".jsonl": verdicts_jsonl}
 # Options that mean something to a stored run alone, by their names among the arguments.
@@ -46,8 +47,8 @@ STORED_ONLY = (
         "resume",
         "sample",
         "item",
-        "system",
         "half",
+        "json",
     ),
     *("team", "user"),
 )
@@ -95,10 +96,14 @@ def _check(options: argparse.Namespace) -> None:
         raise Invalid(f"{options.output} must end in {' or '.join(WRITERS)}.")
     if options.output:
         require_writable(options.output)
+    gates.require_reachable(options)
 
 
 def _dataset(options: argparse.Namespace) -> RubricDataset:
-    """The items, every one under the rubric named; with `-` under the file's and their own."""
+    """The items, every one under the rubric named; with `-` under the file's and their own.
+
+    They are one system version's answers: the file's, or those `--system` names.
+    """
     path = Path(options.dataset)
     named = None if options.rubric == ITEMS_OWN else rubric_in(Path(options.rubric))
     read_file(path)  # says in our words why it cannot be
@@ -108,7 +113,21 @@ def _dataset(options: argparse.Namespace) -> RubricDataset:
         raise Invalid(f"{path.name} has faults.", error.faults) from error
     if named is not None and any(dataset.get_item_rubric(idx) != named for idx in range(len(dataset))):
         raise Invalid(f"{path.name} brings rubrics of its own; name - as RUBRIC to grade by those.")
-    return dataset
+    return _of_one_system(dataset, options.system, path.name)
+
+
+def _of_one_system(dataset: RubricDataset, named: Sequence[str], file: str) -> RubricDataset:
+    """Several answers to a case are averaged, which those of several versions must not be."""
+    versions = list(dict.fromkeys(item.system for item in dataset))
+    names = ", ".join(version or "no system named" for version in versions[:5])
+    if len(named) > 1:
+        raise Invalid("--system takes one version where nothing is stored; grade each by its own command.")
+    if named and named[0] not in versions:
+        raise Invalid.at("system", repr(named[0]), f"a version with answers in {file}: {names}")
+    if not named and len(versions) > 1:
+        found = f"answers of {len(versions)} system versions ({names})"
+        raise Invalid(f"{Fault('systems', found, 'one of them')}. Name one with --system.")
+    return replace(dataset, items=[item for item in dataset if item.system in named]) if named else dataset
 
 
 def _judge(options: argparse.Namespace, stack: ExitStack) -> str:
@@ -148,13 +167,10 @@ def _finish(options: argparse.Namespace, result: EvalResult, judge: str) -> int:
     terminal().print(table)
     if options.output:
         write_file(options.output, WRITERS[options.output.suffix](_rows(result, judge)))
-    if mean.value is None:
-        remark("No item could be scored.")
-        return 1
-    if options.min_score is not None and mean.value < options.min_score - ROUNDING:
-        remark(f"The mean score {mean.value:.4f} is below --min-score {options.min_score:g}.")
-        return BELOW_MIN_SCORE
-    return 0
+    again = f"Retry with: the same command{', without --no-cache' * options.no_cache}."
+    if not options.name:
+        again = "What was judged is not kept; with --name NAME the same command asks only for the rest."
+    return gates.exit_code(options, mean=mean, items=summary.items, errored=len(failed), how_to_retry=again)
 
 
 def _cost(usage: Usage) -> str:
@@ -180,4 +196,7 @@ def _rows(result: EvalResult, judge: str) -> Iterator[VerdictRow]:
                 weight=entry.weight,
                 kind=entry.kind,
                 value=entry.value,
+                case_id=one.item.case_id or None,
+                system=one.item.system or None,
+                attempt=one.item.attempt if one.item.case_id or one.item.system else None,
             )

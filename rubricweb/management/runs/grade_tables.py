@@ -95,16 +95,6 @@ def note_unfinished(run: Run, why: str) -> None:
     note(f"{first}: rubricweb grade --resume {run.pk}{more}")
 
 
-def note_failed_items(ended: Run, result: results.Result) -> None:
-    """What became of items with an error, and how to retry them."""
-    what = "1 item has" if result.errored == 1 else f"{result.errored} items have"
-    if result.failed_items == "include":
-        note(f"{what} errors and counted all the same: --failed-items include.")
-    else:
-        note(f"{what} errors: in no mean, pass rate or --min-score until retried.")
-    note(f"Retry with: rubricweb grade --resume {ended.pk}")
-
-
 def _about_votes(votes: run_votes.VoteAgreement) -> str:
     said = [f"{votes.votes}, {votes.failed} of them failed"]
     if votes.agreement.value is not None:

@@ -160,7 +160,7 @@ def show_log(options: argparse.Namespace) -> int:
 
 
 def watch(options: argparse.Namespace) -> int:
-    """Follows a run until it has ended: 0 when it is finished, 1 when it was cancelled or failed."""
+    """Follows a run until it has ended: 0 when it is finished and something was scored, else 1."""
     actor = resolve_actor(options, Role.VIEWER)
     run_id = access.access_run(actor.team, options.run).pk
     return watching.watch(
@@ -176,9 +176,7 @@ def watch(options: argparse.Namespace) -> int:
 
 def pause(options: argparse.Namespace) -> int:
     actor, run = _mine(options)
-    changed = services.pause_run(
-        run, by=actor.user, now=timezone.now(), finish_in_flight=not options.break_off
-    )
+    changed = services.pause_run(run, by=actor.user, finish_in_flight=not options.break_off)
     return _said(run, f"Run {run.pk} is {run.state}." if changed else f"Run {run.pk} is {run.state} already.")
 
 

@@ -15,12 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from rubricweb.engine.number_format import counted
+from rubricweb.management.runs import gates
 from rubricweb.management.terminal.actor import note
 from rubricweb.management.terminal.printed import say, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Run, RunEvent, RunState, User
 from rubricweb.selectors.runs.log import run_log
 from rubricweb.selectors.runs.progress import Progress, progress
+from rubricweb.selectors.runs.results import result
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.withheld_runs import WITHHELD
 from rubricweb.templatetags.display import count, duration, percent, usd
@@ -36,7 +38,7 @@ PATIENCE_SECONDS = 60.0
 def watch(look: Callable[[], Run], *, viewer: User, as_json: bool, every_seconds: float) -> int:
     """Follows the run that `look` reads until it has ended for good: 0 when it is finished, else 1.
 
-    Shows what the viewer may see of it.
+    It is 1 as well where nothing could be scored. Shows what the viewer may see of the run.
 
     With `as_json` one line of standard output for every change; at a terminal a live display; elsewhere a
     line of text for every change and every line of the log. Ctrl+C ends the watching alone.
@@ -50,7 +52,13 @@ def watch(look: Callable[[], Run], *, viewer: User, as_json: bool, every_seconds
         raise
     if run.state != RunState.FINISHED and not as_json:
         note(f"The run is {run.state}{f': {seen.stop_reason}' if seen.stop_reason != run.state else ''}.")
-    return 0 if run.state == RunState.FINISHED else 1
+    if run.state != RunState.FINISHED:
+        return 1
+    found = result(run, viewer=viewer)
+    if found.mean.value is None and not found.hidden:
+        note(gates.nothing_scored(found.errored))
+        return gates.NOTHING
+    return 0
 
 
 def _looks(look: Callable[[], Run], viewer: User, every_seconds: float) -> Iterator[tuple[Run, Progress]]:
