@@ -1,11 +1,13 @@
 """A rubric's draft: in the editor, as source, and what the editor asks while somebody types."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 from django.views.decorators.vary import vary_on_headers
@@ -31,7 +33,10 @@ RESHAPING = ("add", "remove", "add_option", "add_na", "remove_option", "begin_wi
 @team_page(Role.EDITOR)
 @vary_on_headers("HX-Request")
 def edit(request: TeamRequest, rubric_id: int) -> HttpResponseBase:
-    """The draft as a form. Buttons: save, publish, yaml, json, overwrite=<revision>, try, and RESHAPING."""
+    """The draft as a form. Buttons: save, publish, yaml, json, overwrite=<revision>, try, and RESHAPING.
+
+    The page's script saves while somebody types, and asks for JSON; what it sends presses no button.
+    """
     rubric = access.access_rubric(request.team, rubric_id)
     if request.method != "POST":
         return _editor(request, rubric, RubricForm.from_draft(rubric.draft, rubric.draft_revision))
@@ -40,6 +45,8 @@ def edit(request: TeamRequest, rubric_id: int) -> HttpResponseBase:
     if pressed is not None:
         _reshape(form, pressed, request.POST[pressed])
         return _editor(request, rubric, form, saved=False)
+    if _is_autosave(request):
+        return _autosaved(request, rubric, form.draft(), form.revision)
     if "overwrite" in request.POST:
         form.revision = whole_number(request.POST["overwrite"], "The revision") or 0
     saved = False
@@ -124,6 +131,29 @@ def _go(request: TeamRequest, url: str) -> HttpResponseBase:
 
 
 # ── While typing ─────────────────────────────────────────────────────────────────────────────────
+
+
+def _is_autosave(request: TeamRequest) -> bool:
+    return "application/json" in request.headers.get("Accept", "")
+
+
+def _autosaved(request: TeamRequest, rubric: Rubric, draft: Mapping[str, Any], revision: int) -> HttpResponse:
+    """Stores what is typed and says at which revision; where somebody else saved, what to choose from.
+
+    Raises Invalid for what no draft can be.
+    """
+    try:
+        services.save_draft(rubric, draft=draft, revision=revision, may_repeat=True)
+    except Conflict as error:
+        context = {
+            "refusal": error,
+            "rubric": rubric,
+            "form_id": "source-form" if "source" in request.POST else "rubric-form",
+            "theirs_url": request.get_full_path(),
+        }
+        notice = render_to_string("rubrics/editor/_conflict.html", context)
+        return JsonResponse({"message": str(error), "notice": notice}, status=409)
+    return JsonResponse({"revision": rubric.draft_revision, "title": rubric.title})
 
 
 @team_page(Role.EDITOR)
@@ -234,11 +264,12 @@ def source(request: TeamRequest, rubric_id: int) -> HttpResponse:
     if request.method == "POST":
         text = request.POST.get("source", "").replace("\r\n", "\n")
         revision = whole_number(request.POST.get("revision"), "The revision") or 0
+        if _is_autosave(request):
+            return _autosaved(request, rubric, _typed_source(rubric, text), revision)
         if "overwrite" in request.POST:
             revision = whole_number(request.POST["overwrite"], "The revision") or 0
         try:
-            draft = services.read_draft(text)
-            services.save_draft(rubric, draft={"title": rubric.title, **_given(draft)}, revision=revision)
+            services.save_draft(rubric, draft=_typed_source(rubric, text), revision=revision)
         except (Invalid, Conflict) as error:
             refusal = error
         else:
@@ -255,9 +286,10 @@ def source(request: TeamRequest, rubric_id: int) -> HttpResponse:
     return render(request, "rubrics/source.html", context, status=422 if refusal else 200)
 
 
-def _given(draft: dict[str, Any]) -> dict[str, Any]:
-    """A source without a title keeps the one the rubric has."""
-    return {key: value for key, value in draft.items() if key != "title" or value}
+def _typed_source(rubric: Rubric, text: str) -> dict[str, Any]:
+    """The draft that was typed; without a title it keeps the one the rubric has. Raises Invalid."""
+    given = {key: value for key, value in services.read_draft(text).items() if key != "title" or value}
+    return {"title": rubric.title, **given}
 
 
 def _source_saved(request: TeamRequest, rubric: Rubric, format: str) -> HttpResponse:

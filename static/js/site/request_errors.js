@@ -19,8 +19,13 @@ const sayOnce = (words) => {
   toast(words, "error");
 };
 
+// Where the rest of the page says that there is no connection or that one is signed out, and what to do.
+/** @param {HTMLElement} element */
+const isQuiet = (element) => element.closest("[data-quiet]") !== null;
+
 document.addEventListener("htmx:responseError", (event) => {
   const { xhr, requestConfig } = event.detail;
+  if (xhr.status === 401 && isQuiet(event.target)) return;
   if ((xhr.getResponseHeader("HX-Trigger") ?? "").includes('"toast"')) return; // the server has already said it
   const words = REASONS[xhr.status] ?? `The server could not do that (error ${xhr.status}). Try again.`;
   const isPoll = !requestConfig.triggeringEvent; // nobody did anything
@@ -28,6 +33,7 @@ document.addEventListener("htmx:responseError", (event) => {
   else toast(words, "error");
 });
 
-document.addEventListener("htmx:sendError", () => {
+document.addEventListener("htmx:sendError", (event) => {
+  if (isQuiet(event.target)) return;
   sayOnce("No answer from the server. Once it is back, reload the page to see whether it was done.");
 });

@@ -27,6 +27,18 @@ def test_two_editors_cannot_overwrite_each_other_unseen(people: Cast) -> None:
     assert rubric.title == "First"
 
 
+def test_a_save_whose_answer_was_lost_may_be_sent_again(people: Cast) -> None:
+    rubric = rubrics.create_rubric(people.team, by=people.ed, title="Sent")
+    draft = {"title": "Sent", "criteria": [{"weight": 1, "requirement": "Is short."}]}
+    for _ in range(2):
+        rubrics.save_draft(rubric, draft=draft, revision=0, may_repeat=True)
+        assert (rubric.draft_revision, rubric.draft["criteria"]) == (1, draft["criteria"])
+    with pytest.raises(Conflict):
+        rubrics.save_draft(rubric, draft=draft, revision=0)
+    with pytest.raises(Conflict):
+        rubrics.save_draft(rubric, draft={**draft, "title": "Other"}, revision=0, may_repeat=True)
+
+
 def test_publishing_freezes_a_numbered_version(people: Cast) -> None:
     version = factories.version(people.team, people.ed)
     rubric = version.rubric
