@@ -121,6 +121,7 @@ class CriterionForm(forms.Form):
     index: int | str = 0
     share: float | None = None
     focused = False
+    in_use = False
     presets = PRESETS
     vote_rules = VOTE_RULES
     checks = CHECKS
@@ -154,6 +155,14 @@ class CriterionForm(forms.Form):
     @property
     def knows_check(self) -> bool:
         return not self.text("check") or self.text("check") in CHECKS
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its row is not folded: there is something to write or to mend in it."""
+        parts = [each.errors for each in (*self.params.fields, self.params.rest)]
+        parts += [self.options_errors, *(each.errors for each in self.options)]
+        written = self.text("check" if self.kind_chosen == "check" else "requirement").strip()
+        return bool(self.errors or any(parts) or not written or self.focused or self.in_use)
 
     @property
     def more_is_open(self) -> bool:

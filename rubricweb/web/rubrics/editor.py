@@ -74,6 +74,7 @@ def _reshape(form: RubricForm, pressed: str, value: str) -> None:
     row = form.row(index)
     if row is None:
         return
+    row.in_use = True
     if pressed == "add_option":
         row.add_option().focused = True
     if pressed == "add_na":

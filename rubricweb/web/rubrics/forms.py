@@ -30,6 +30,8 @@ from rubricweb.web.shared.numbers import number_shown, number_typed
 
 _POSTED = re.compile(rf"{PREFIX}-(\d{{1,6}})-(?:options-(\d{{1,6}})-)?")
 _PLACE = re.compile(r"criteria\[(\d+)\]\.?(.*)")
+FEW = 6
+"""So many criteria are all shown open."""
 
 
 class TitleForm(forms.Form):
@@ -181,6 +183,11 @@ class RubricForm:
     def row(self, index: str) -> CriterionForm | None:
         """The row of an index, None for one that is not there."""
         return next((row for row in self.rows if str(row.index) == index), None)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its rows fold to a line each (static/js/rubrics/folds.js says the same)."""
+        return len(self.rows) > FEW
 
     @property
     def template_row(self) -> CriterionForm:

@@ -1,6 +1,7 @@
 // The form a rubric is edited in.
 import "../shared/sortable_rows.js";
 import "./rows.js";
+import "./folds.js";
 import "./options.js";
 import "./votes.js";
 import "./shares.js";

@@ -26,8 +26,9 @@ const refresh = () => {
   const total = weights.reduce((/** @type {number} */ sum, weight) => sum + (weight ?? 0), 0);
   inputs.forEach((input, index) => {
     const weight = weights[index];
-    const output = input.closest(".criterion-row__weight")?.querySelector("[data-share]");
-    if (output) output.textContent = weight !== null && total > 0 ? percent(weight / total) : "–";
+    const share = weight !== null && total > 0 ? percent(weight / total) : "–";
+    for (const output of input.closest("[data-criterion-row]")?.querySelectorAll("[data-share]") ?? [])
+      output.textContent = share;
   });
 };
 
