@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Browser, Locator, Page, expect
+from pytest_django.live_server_helper import LiveServer
 
 from rubricweb.models import (
     Adjudication,
@@ -30,7 +31,7 @@ from rubricweb.services import comments
 from rubricweb.services.reviews import calibration, queue_changes, queues, reviews
 from rubricweb.services.teams import teams
 from tests import factories
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, session
 from tests.browser.faults import serious_faults
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
@@ -394,6 +395,38 @@ def test_a_decision_is_sent_and_written_down_once_however_often_its_keys_are_pre
     expect(name).to_have_text("abroad")
     assert len(posts) == 2
     assert JournalEntry.objects.filter(verb="adjudicated").count() == 1
+
+
+def test_a_reason_outlives_a_lost_session_a_lost_line_and_a_faster_decision(
+    people: Cast, open_as: Open, disputed: ReviewQueue, live_server: LiveServer
+) -> None:
+    """Rae decides meanwhile, as both raters said; Ed, who sees it, decides otherwise after all."""
+    page = open_as(people.ed, unit(disputed, 2, "abroad"))
+    reason, toasts = page.get_by_label("Reason"), page.locator("#toasts")
+    page.keyboard.press("u")
+    page.get_by_text("Item broken").click()
+    reason.fill("It is cut off.")
+
+    page.context.clear_cookies(name="sessionid")
+    page.keyboard.press("Control+Enter")
+    expect(toasts).to_contain_text("You are signed out. Nothing is lost")
+    page.context.add_cookies([session(people.ed, live_server)])
+    page.context.set_offline(True)
+    page.keyboard.press("Control+Enter")
+    expect(toasts).to_contain_text("What you wrote is still here")
+    page.context.set_offline(False)
+
+    faster = Client()
+    faster.force_login(people.rae)
+    faster.post(unit(disputed, 2, "abroad"), {"verdict": "MET", "cause": "judge_wrong"})
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Decided meanwhile")
+    assert decided() == {("item 2", "abroad"): ("MET", "judge_wrong", "")}
+    expect(reason).to_have_value("It is cut off.")
+    expect(page.get_by_role("radio", name="Error absent")).to_be_checked()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#criterion-name")).to_have_text("capital")
+    assert decided() == {("item 2", "abroad"): ("UNMET", "item_broken", "It is cut off.")}
 
 
 def test_where_all_agree_is_accepted_from_the_page_of_the_queue(

@@ -1,10 +1,15 @@
 // The keys of pages where disagreements are decided: the label, then 1 to 4 for the cause, which sends the decision.
-// In the field of the reason Ctrl+Enter sends it. A form is sent once; the answer is another page.
+// In the field of the reason Ctrl+Enter sends it.
 
 import { areSingleKeysOn, hasModifier, isCtrlEnter, isDialogOpen, isTyping } from "../shared/keys.js";
 import { one } from "../shared/one.js";
+import { toast } from "../shared/toast.js";
 
 const FORM = "form[data-decide]";
+const FOLDED = /** @type {Record<string, string>} */ ({
+  g: "#guidelines > summary",
+  r: "#reference > summary",
+});
 
 /** @typedef {(key: string) => boolean} Press whether the key meant something here */
 // Somebody who comes back to a decision begins with the label again.
@@ -51,10 +56,9 @@ const press = (key) => {
   const isDigit = /^[1-9]$/.test(key);
   if (isDigit && begun() ? cause(key) : label(key)) return true;
   const selector = `[data-page-key="${CSS.escape(key)}"]`;
-  const control =
-    key === "r"
-      ? document.querySelector("#reference > summary")
-      : (form()?.querySelector(selector) ?? document.querySelector(`${selector}:not(${FORM} *)`));
+  const control = FOLDED[key]
+    ? document.querySelector(FOLDED[key])
+    : (form()?.querySelector(selector) ?? document.querySelector(`${selector}:not(${FORM} *)`));
   if (!control) return false;
   if (control.matches("textarea")) control.focus();
   else control.click();
@@ -81,15 +85,16 @@ document.addEventListener("change", (event) => {
   if (radio instanceof HTMLInputElement && radio.matches(`${FORM} [name="verdict"]`)) chosen = radio;
 });
 
-document.addEventListener("submit", (event) => {
-  if (!event.target.matches?.(FORM)) return;
-  if (event.target.dataset.sent) event.preventDefault();
-  event.target.dataset.sent = "1";
+// Refused because somebody was faster, it comes back as it was typed, with what they decided.
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.xhr.status !== 409 || !detail.requestConfig.elt.matches(FORM)) return;
+  detail.shouldSwap = true;
+  detail.isError = false;
 });
 
-// Back in the history the page may return as it was left.
-window.addEventListener("pageshow", () => {
-  for (const sent of document.querySelectorAll(`${FORM}[data-sent]`)) delete sent.dataset.sent;
+document.addEventListener("htmx:sendError", (event) => {
+  if (event.target.matches(FORM))
+    toast("No answer from the server. What you wrote is still here: once it is back, decide again.", "error");
 });
 
 document.addEventListener("keydown", (event) => {

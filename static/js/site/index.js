@@ -1,11 +1,11 @@
 // What every page loads. Nothing is bound to an element: all listen at the document, so that what htmx puts into
 // the page later works as well.
-import "./topbar.js";
 import "./menu.js";
 import "../shared/csrf.js";
 import "../shared/typed_text.js";
 import "../shared/form_problems.js";
 import "./dialog.js";
+import "./send_once.js";
 import "./confirm.js";
 import "../shared/toast.js";
 import "./copy.js";

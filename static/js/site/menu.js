@@ -1,3 +1,5 @@
+// The top bar's rooms, and menus there and elsewhere.
+
 // A <details data-menu> closes on a click outside, on Escape, and when another opens. While it is open it stays so, with
 // what is typed in it, when the part of the page around it is redrawn; so does the table of a chart.
 document.addEventListener("click", (event) => {
@@ -28,3 +30,10 @@ Idiomorph.defaults.callbacks.beforeAttributeUpdated = (attribute, element) => {
   }
   return true;
 };
+
+// On a narrow screen the rooms of the top bar scroll: the one that is open is brought into view.
+const here = document.querySelector(".topbar__link[aria-current]");
+const list = here?.closest("ul");
+if (here instanceof HTMLElement && list) {
+  list.scrollLeft = here.offsetLeft - (list.clientWidth - here.offsetWidth) / 2;
+}

@@ -174,6 +174,22 @@ class TestDeciding:
         stands = Adjudication.objects.get()
         assert (stands.verdict, stands.cause, stands.decided_by) == ("MET", "human_wrong", people.rae)
 
+    def test_a_script_is_told_where_to_go_on_and_gets_what_is_refused_with_what_was_typed(
+        self, people, sign_in, run
+    ) -> None:
+        script = {"headers": {"HX-Request": "true"}}
+        rae, unit = sign_in(people.rae), unit_url(people, run, "3")
+        mine = {"verdict": "MET", "cause": "human_wrong"}
+        refused = rae.post(unit, mine, **script)
+        assert refused.status_code == 422
+        assert "Most raters said UNMET" in text(refused)
+        answer = rae.post(unit, mine | {"reason": "Line 2."}, **script)
+        assert answer.status_code == 200
+        assert answer["HX-Redirect"].startswith(unit_url(people, run, "4"))
+        second = sign_in(people.ed).post(unit, {"verdict": "UNMET", "cause": "judge_wrong"}, **script)
+        assert second.status_code == 409
+        assert "Decided meanwhile" in text(second)
+
     def test_somebody_elses_decision_is_not_undone_unseen(self, people, sign_in, run) -> None:
         sign_in(people.rae).post(unit_url(people, run, "2"), {"verdict": "MET", "cause": "human_wrong"})
         assert sign_in(people.ed).post(unit_url(people, run, "2", "adjudication_undo")).status_code == 409

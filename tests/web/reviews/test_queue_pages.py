@@ -169,6 +169,17 @@ def test_wrong_criteria_are_refused_beside_them(
     assert not ReviewQueue.objects.exists()
 
 
+def test_what_is_wrong_with_a_group_of_choices_is_said_with_its_name(
+    people: Cast, sign_in, dataset: Dataset, version: RubricVersion
+) -> None:
+    answer = text(sign_in(people.ed).post(url("queue_new", people), asked(dataset, version)))
+    assert re.search(
+        r'<ul class="field__errors" id="id_raters_error">\s*<li>Choose at least one person', answer
+    )
+    (opening,) = re.findall(r"<fieldset[^>]*id_raters_error[^>]*>", answer)
+    assert 'aria-describedby="id_raters_error"' in opening
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
