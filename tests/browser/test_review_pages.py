@@ -403,9 +403,13 @@ def test_a_reason_outlives_a_lost_session_a_lost_line_and_a_faster_decision(
     """Rae decides meanwhile, as both raters said; Ed, who sees it, decides otherwise after all."""
     page = open_as(people.ed, unit(disputed, 2, "abroad"))
     reason, toasts = page.get_by_label("Reason"), page.locator("#toasts")
+    reason.fill("It is cut off.")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Choose the final verdict.")).to_be_visible()
+    expect(page.get_by_role("radio", name="Error present")).to_be_focused()
     page.keyboard.press("u")
     page.get_by_text("Item broken").click()
-    reason.fill("It is cut off.")
+    reason.focus()
 
     page.context.clear_cookies(name="sessionid")
     page.keyboard.press("Control+Enter")

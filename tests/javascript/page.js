@@ -17,7 +17,8 @@ export const openPage = (elements = {}) => {
 };
 
 /**
- * Something happens to an element, and the document hears of it; gives whether a listener prevented what comes next.
+ * Something happens to an element, and document and window hear of it; gives whether a listener prevented what comes
+ * next.
  * @param {string} name
  * @param {object} [more] what the event carries; `target` is the element
  */

@@ -92,6 +92,11 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   detail.isError = false;
 });
 
+document.addEventListener("htmx:afterSettle", ({ detail }) => {
+  if (detail.requestConfig.elt.matches(FORM))
+    document.querySelector(`${FORM} .field--invalid :is(input, textarea)`)?.focus();
+});
+
 document.addEventListener("htmx:sendError", (event) => {
   if (event.target.matches(FORM))
     toast("No answer from the server. What you wrote is still here: once it is back, decide again.", "error");

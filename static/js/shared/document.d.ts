@@ -41,7 +41,7 @@ type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
 /** What htmx says, as far as we listen. */
 interface HtmxEvents {
-  "htmx:afterSettle": Event;
+  "htmx:afterSettle": CustomEvent<{ requestConfig: { elt: HTMLElement } }>;
   "htmx:configRequest": CustomEvent<{ headers: Record<string, string> }>;
   "htmx:beforeSend": Event;
   "htmx:afterRequest": CustomEvent<{ requestConfig: { elt: HTMLElement } }>;

@@ -1,7 +1,7 @@
 // A form that leads to another page is sent once: on a slow line that page takes seconds, and a second click would do
 // everything twice. What scripts send by themselves they have prevented before it comes here.
 
-const LEFT_MILLISECONDS = 10_000;
+const MOST_MILLISECONDS = 10_000;
 
 /** @typedef {{ button: HTMLElement | null, timer: ReturnType<typeof setTimeout> }} Sent */
 /** @type {Map<HTMLFormElement, Sent>} */
@@ -20,7 +20,7 @@ const hold = (form, pressed) => {
   const button = pressed ?? form.querySelector('[type="submit"]');
   button?.setAttribute("aria-busy", "true");
   // Nothing says so when the answer is a download, or empty, and leaves the page as it is.
-  sent.set(form, { button, timer: setTimeout(() => release(form), LEFT_MILLISECONDS) });
+  sent.set(form, { button, timer: setTimeout(() => release(form), MOST_MILLISECONDS) });
 };
 
 // In the capture phase: nobody asks for a confirmation again.
