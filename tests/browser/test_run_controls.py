@@ -175,6 +175,7 @@ def test_what_a_run_will_cost_and_the_button_that_starts_it_stay_in_sight(
     open_page.get_by_label("Dataset").select_option(str(world.dataset.pk))
     expect(open_page.get_by_role("checkbox", name="assistant@v4")).to_be_checked()
     expect(open_page.get_by_role("checkbox", name="assistant@v3")).to_be_visible()
+    expect(open_page.locator("[id=id_rubric_version_helptext]")).to_have_count(1)
     start = open_page.get_by_role("button", name="Start run")
     for summary in open_page.locator("#run-form summary").all():
         summary.click()

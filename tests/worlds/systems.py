@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rubricweb.models import Case, Dataset, Item, RubricVersion, Run, RunItem
+from rubricweb.models import Case, Dataset, Item, ReviewQueue, RubricVersion, Run, RunItem
+from rubricweb.selectors.runs.over_time.version_pairs import version_called
+from rubricweb.services.runs.launching import launch_runs
+from rubricweb.services.runs.starting import RunOptions
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
@@ -56,6 +59,33 @@ class Versions:
                 "rubric_version": self.rubric_version,
                 "item_ids": [item.pk for item in self.answers(version)],
                 "name": f"run of {version}",
+                **options,
+            },
+        )
+
+    def launched(self) -> tuple[Run, Run]:
+        """Graded runs over v3 and v4, started together."""
+        asked = tuple(version_called(self.people.team, f"assistant@{name}") for name in ("v3", "v4"))
+        older, newer = launch_runs(
+            self.people.team,
+            by=self.people.ed,
+            dataset=self.dataset,
+            rubric_version=self.rubric_version,
+            enqueue=factories.WakeUps(),
+            no_cap=True,
+            options=RunOptions(judge_id="offline", systems=asked),
+        )
+        return grade(older, judge()), grade(newer, judge())
+
+    def queue(self, **options: Any) -> ReviewQueue:
+        """A blind queue of ann's over the dataset."""
+        return factories.queue(
+            self.people.team,
+            self.people.ed,
+            **{
+                "dataset": self.dataset,
+                "rubric_version": self.rubric_version,
+                "raters": [self.people.ann],
                 **options,
             },
         )

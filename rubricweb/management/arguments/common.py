@@ -100,14 +100,14 @@ def dollars(text: str) -> float:
     return amount
 
 
-def finite(text: str) -> float:
-    """A number that is neither infinite nor NaN."""
+def finite(text: str, *, allowed: str = "finite number") -> float:
+    """A number that is neither infinite nor NaN; `allowed` is how the refusal of other texts calls it."""
     try:
         number = float(text)
     except ValueError:
         number = float("nan")
     if not -float("inf") < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is no finite number")
+        raise argparse.ArgumentTypeError(f"{text} is no {allowed}")
     return number
 
 
@@ -131,15 +131,7 @@ def count_or_share(text: str) -> int | float:
 
 def number_or_none(text: str) -> float | None:
     """A finite number; None for "none"."""
-    if text.lower() == "none":
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("inf")
-    if not -float("inf") < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is no number, nor none")
-    return number
+    return None if text.lower() == "none" else finite(text, allowed="number, nor none")
 
 
 def positive_or_none(text: str) -> int | None:

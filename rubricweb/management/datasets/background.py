@@ -1,20 +1,18 @@
 """`rubricweb datasets import`: a file of items, imported by this process, which says how far it is."""
 
 import argparse
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, TooLarge
 from rubricweb.management.datasets.imports import columns_of
 from rubricweb.management.terminal.actor import note, resolve_actor
-from rubricweb.management.terminal.background import left_to_workers
+from rubricweb.management.terminal.background import left_to_workers, meanwhile
 from rubricweb.management.terminal.named_files import require_file
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import DatasetImport, ImportState, Role
@@ -51,7 +49,7 @@ def bring_in(options: argparse.Namespace) -> int:
     upload_id = uploads.keep(_pieces(options.file))
     found = imports.start(actor.team, asked, by=actor.user, upload_id=upload_id, enqueue=None)
     try:
-        with left_to_workers(), _saying(found.pk):
+        with left_to_workers(), meanwhile(partial(_say, found.pk), every_seconds=SAID_EVERY_SECONDS):
             found = imports.work(found.pk, worker=worker_name(), now=database_clock())
     except KeyboardInterrupt:
         imports.cancel(found, now=database_now())
@@ -96,25 +94,8 @@ def _pieces(path: Path) -> Iterator[bytes]:
             yield piece
 
 
-@contextmanager
-def _saying(pk: int) -> Iterator[None]:
-    """Meanwhile every two seconds a line says how far the import is."""
-    over = threading.Event()
-
-    def say() -> None:
-        try:
-            while not over.wait(SAID_EVERY_SECONDS):
-                row = DatasetImport.objects.filter(pk=pk).values("rows_read", "found").first()
-                if row is not None:
-                    what = "storing" if "header" in row["found"] else "reading"
-                    note(f"{what}: {row['rows_read']:,} rows")
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=say, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
+def _say(pk: int) -> None:
+    row = DatasetImport.objects.filter(pk=pk).values("rows_read", "found").first()
+    if row is not None:
+        what = "storing" if "header" in row["found"] else "reading"
+        note(f"{what}: {row['rows_read']:,} rows")

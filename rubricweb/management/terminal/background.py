@@ -1,7 +1,10 @@
-"""What a command says of work that others do, or go on with."""
+"""What a command says of work that goes on meanwhile: its own, or what others do or go on with."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Event, Thread
+
+from django.db import connection
 
 from rubricweb.management.terminal.actor import note
 from rubricweb.selectors.shared import workers
@@ -23,3 +26,24 @@ def left_to_workers() -> Iterator[None]:
     except DATABASE_AWAY:
         note("The database went away. A worker goes on with this once it is back.")
         raise
+
+
+@contextmanager
+def meanwhile(say: Callable[[], None], *, every_seconds: float) -> Iterator[None]:
+    """Around a job of this process: a thread of its own says again and again how far it is."""
+    over = Event()
+
+    def follow() -> None:
+        try:
+            while not over.wait(every_seconds):
+                say()
+        finally:
+            connection.close()
+
+    thread = Thread(target=follow, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

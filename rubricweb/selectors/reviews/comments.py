@@ -282,10 +282,10 @@ def _verdicts(
     rows = Judgement.objects.filter(among, item=item, verdict__isnull=False)
     rows = rows.select_related("criterion__version", "review__rater")
     offered = rows.order_by("criterion__position", "review_id", "pk")[:VERDICTS_OFFERED]
-    return tuple(OfferedVerdict(one, _whose(one, letters)) for one in offered)
+    return tuple(OfferedVerdict(one, _rater_name(one, letters)) for one in offered)
 
 
-def _whose(verdict: Judgement, letters: Mapping[int, str] | None) -> str:
+def _rater_name(verdict: Judgement, letters: Mapping[int, str] | None) -> str:
     if verdict.review is None:
         return verdict.judge
     rater = verdict.review.rater

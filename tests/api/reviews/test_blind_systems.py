@@ -249,15 +249,7 @@ def test_no_version_of_the_dataset_tells_whose_answers_came_with_it(
 def with_known_labels(world: Versions, name: str, rater: User, *labels: str) -> ReviewQueue:
     """A blind queue for one person over the answers of these versions, whose labels are all settled."""
     systems = [SystemVersion.objects.get(label=label) for label in labels]
-    return factories.queue(
-        world.people.team,
-        world.people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        raters=[rater],
-        systems=systems,
-        name=name,
-    )
+    return world.queue(raters=[rater], systems=systems, name=name)
 
 
 def settle(world: Versions) -> None:

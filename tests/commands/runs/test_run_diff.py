@@ -12,7 +12,6 @@ from rubricweb.management.runs import diff
 from rubricweb.management.terminal.actor import Actor
 from rubricweb.models import Run
 from rubricweb.selectors.reviews.queue_sources import Source
-from tests import factories
 from tests.commands.terminal import terminal_of
 from tests.factories import Cast
 from tests.installation import Installation
@@ -201,14 +200,7 @@ def test_a_gate_is_decided_by_nobody_who_is_still_to_review_some_of_it(people: C
     world = answers_of_two(people)
     baseline, run = all_of(world, "v3", "UNMET"), all_of(world, "v4", "MET")
     item = world.answers("v4")[0]
-    factories.queue(
-        people.team,
-        people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        raters=[people.ann],
-        source=Source("items", item_ids=(item.pk,)),
-    )
+    world.queue(source=Source("items", item_ids=(item.pk,)))
     asked = "compare", run.pk, "--with", baseline.pk
     ann = terminal_of(people.team, people.ann, capsys)
     assert ann(*asked).code == 0

@@ -26,14 +26,7 @@ def case(world: Versions, key: str) -> Case:
 
 
 def queue(world: Versions, **options: object) -> ReviewQueue:
-    return factories.queue(
-        world.people.team,
-        world.people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        raters=[world.people.ann],
-        **options,
-    )
+    return world.queue(**options)
 
 
 def label(queue: ReviewQueue, rater: User, key: str, fact: str, kind: str) -> None:

@@ -10,7 +10,6 @@ from rubricweb.selectors.blinding import hidden_datasets, hidden_items, hidden_o
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services.datasets import corrections
 from rubricweb.services.reviews import queues
-from tests import factories
 from tests.factories import Cast
 from tests.worlds.systems import Versions, answer, versions
 
@@ -27,14 +26,8 @@ def world(people: Cast) -> Versions:
 
 def opened(world: Versions, keys: list[str], name: str = "Blind") -> ReviewQueue:
     items = Item.objects.current().filter(dataset=world.dataset, key__in=keys)
-    return factories.queue(
-        world.people.team,
-        world.people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        raters=[world.people.ann],
-        name=name,
-        source=Source(kind="items", item_ids=tuple(items.values_list("pk", flat=True))),
+    return world.queue(
+        name=name, source=Source(kind="items", item_ids=tuple(items.values_list("pk", flat=True)))
     )
 
 

@@ -7,7 +7,6 @@ from rubricweb.selectors.blinding import hidden_runs, is_withheld
 from rubricweb.selectors.dashboard import dashboard
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.runs.listing import runs
-from tests import factories
 from tests.factories import Cast
 from tests.worlds.systems import Versions, answer, run_of_before, versions
 
@@ -16,14 +15,7 @@ pytestmark = pytest.mark.django_db
 
 def audited(world: Versions, version: str) -> None:
     """ann is to review the answers of one version blind."""
-    factories.queue(
-        world.people.team,
-        world.people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        raters=[world.people.ann],
-        source=Source(kind="items", item_ids=tuple(item.pk for item in world.answers(version))),
-    )
+    world.queue(source=Source(kind="items", item_ids=tuple(item.pk for item in world.answers(version))))
 
 
 def test_runs_over_other_versions_keep_their_figures(people: Cast) -> None:

@@ -13,7 +13,6 @@ from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services.datasets.halves import drawing
 from rubricweb.services.exports import export
 from rubricweb.services.reviews import queues, reviews
-from tests import factories
 from tests.factories import Cast
 from tests.worlds.systems import Versions, answer, versions
 
@@ -37,14 +36,7 @@ def shared(world: Versions) -> ReviewQueue:
 
 
 def opened(world: Versions, rater: User, **options: Any) -> ReviewQueue:
-    return factories.queue(
-        world.people.team,
-        world.people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        raters=[rater],
-        **options,
-    )
+    return world.queue(raters=[rater], **options)
 
 
 def text(world: Versions, viewer: User, shared: ReviewQueue, *, what: str, format: str) -> str:

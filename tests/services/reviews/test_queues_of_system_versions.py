@@ -30,14 +30,7 @@ def version(label: str) -> SystemVersion:
 
 def opened(world: Versions, *labels: str, **more: Any) -> ReviewQueue:
     more.setdefault("raters", [world.people.ann])
-    return factories.queue(
-        world.people.team,
-        world.people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        systems=[version(label) for label in labels],
-        **more,
-    )
+    return world.queue(systems=[version(label) for label in labels], **more)
 
 
 def keys(queue: ReviewQueue) -> list[str]:

@@ -9,14 +9,9 @@ from rubricweb.selectors.adjudication.inbox import inbox
 from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.reviews.reveals import has_reveal, reveal
 from rubricweb.selectors.reviews.revision_rates import revision_rates
-from rubricweb.selectors.runs.over_time.version_pairs import version_called
 from rubricweb.services.reviews import queues, reviews, revisions
-from rubricweb.services.runs.launching import launch_runs
-from rubricweb.services.runs.starting import RunOptions
-from tests import factories
-from tests.factories import Cast, WakeUps
-from tests.judging import grade
-from tests.worlds.systems import Versions, judge, versions
+from tests.factories import Cast
+from tests.worlds.systems import Versions, versions
 
 
 @pytest.fixture
@@ -25,33 +20,12 @@ def world(people: Cast) -> Versions:
 
 
 @pytest.fixture
-def launched(world: Versions) -> list[Run]:
-    """Graded runs over v3 and v4, started together."""
-    team = world.people.team
-    runs = launch_runs(
-        team,
-        by=world.people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        enqueue=WakeUps(),
-        no_cap=True,
-        options=RunOptions(
-            judge_id="offline",
-            systems=tuple(version_called(team, f"assistant@{label}") for label in ("v3", "v4")),
-        ),
-    )
-    return [grade(run, judge()) for run in runs]
+def launched(world: Versions) -> tuple[Run, Run]:
+    return world.launched()
 
 
 def queue_beside(world: Versions, run: Run | None) -> ReviewQueue:
-    return factories.queue(
-        world.people.team,
-        world.people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        raters=[world.people.ann],
-        run=run,
-    )
+    return world.queue(run=run)
 
 
 def reviewed(queue: ReviewQueue, rater: User, key: str, verdict: str = "UNMET") -> Review:
@@ -71,7 +45,7 @@ def both_reviewed(queue: ReviewQueue, rater: User) -> dict[str, Review]:
     ("key", "said"), [("c1@assistant@v3", ["MET", "MET"]), ("c1@assistant@v4", ["UNMET", "MET"])]
 )
 def test_each_item_reveals_what_the_run_over_its_version_said(
-    people: Cast, world: Versions, launched: list[Run], key: str, said: list[str]
+    people: Cast, world: Versions, launched: tuple[Run, Run], key: str, said: list[str]
 ) -> None:
     review = both_reviewed(queue_beside(world, launched[-1]), people.ann)[key]
     assert has_reveal(review)
@@ -79,7 +53,7 @@ def test_each_item_reveals_what_the_run_over_its_version_said(
 
 
 def test_a_revision_counts_for_the_run_whose_judge_was_revealed(
-    people: Cast, world: Versions, launched: list[Run]
+    people: Cast, world: Versions, launched: tuple[Run, Run]
 ) -> None:
     older, newer = launched
     queue = queue_beside(world, newer)
@@ -94,14 +68,14 @@ def test_a_revision_counts_for_the_run_whose_judge_was_revealed(
 
 @pytest.mark.parametrize("named", [True, False])
 def test_the_judges_of_all_versions_stand_beside_the_people_of_the_queue(
-    people: Cast, world: Versions, launched: list[Run], named: bool
+    people: Cast, world: Versions, launched: tuple[Run, Run], named: bool
 ) -> None:
     queue = queue_beside(world, launched[-1] if named else None)
     assert set(scope(people.team, people.ed, [queue]).runs) == set(launched)
 
 
 def test_the_judge_is_held_against_people_over_all_versions_of_the_launch(
-    people: Cast, world: Versions, launched: list[Run]
+    people: Cast, world: Versions, launched: tuple[Run, Run]
 ) -> None:
     older, newer = launched
     queue = queue_beside(world, newer)
@@ -130,14 +104,7 @@ def test_answers_of_versions_the_run_was_not_over_are_left_out_and_counted(
 
 def test_the_inbox_of_a_run_lists_no_answers_it_was_not_over(people: Cast, world: Versions) -> None:
     alone = world.run_over("v4")
-    queue = factories.queue(
-        people.team,
-        people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        raters=[people.ann, people.rae],
-        raters_per_item=2,
-    )
+    queue = world.queue(raters=[people.ann, people.rae], raters_per_item=2)
     for rater, verdict in ((people.ann, "MET"), (people.rae, "UNMET")):
         for key in ("c1@assistant@v3", "c1@assistant@v4"):
             reviewed(queue, rater, key, verdict)

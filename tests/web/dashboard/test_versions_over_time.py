@@ -12,16 +12,11 @@ from rubricweb.models import Item, Run, User
 from rubricweb.selectors.dashboard import dashboard
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.runs.over_time import shared_cases
-from rubricweb.selectors.runs.over_time.version_pairs import version_called
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.runs.launching import launch_runs
 from rubricweb.services.runs.panels import Panel, PanelMember
-from rubricweb.services.runs.starting import RunOptions
-from tests import factories
-from tests.factories import Cast, WakeUps
-from tests.judging import grade
+from tests.factories import Cast
 from tests.worlds.sampled import label, opened
-from tests.worlds.systems import Versions, answer, judge, versions
+from tests.worlds.systems import answer, versions
 
 
 def board(people: Cast, sign_in, **query: object) -> Any:
@@ -118,14 +113,7 @@ def test_of_a_withheld_version_nothing_is_joined_or_said(people: Cast, sign_in) 
     world = versions(people)
     world.run_over("v3")
     run = world.run_over("v4")
-    factories.queue(
-        people.team,
-        people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        raters=[people.ann],
-        source=Source(kind="items", item_ids=tuple(item.pk for item in world.answers("v4"))),
-    )
+    world.queue(source=Source(kind="items", item_ids=tuple(item.pk for item in world.answers("v4"))))
     page = sign_in(people.ann).get(reverse("dashboard", args=[people.team.slug]))
     [series] = page.context["board"].series
     assert series.shared is None
@@ -188,25 +176,9 @@ def test_a_panel_with_a_member_asked_otherwise_is_another_series(people: Cast, s
     assert labels == ["two: temperature 0", "two: temperature 0.5"]
 
 
-def launched(world: Versions) -> tuple[Run, Run]:
-    """Graded runs over v3 and v4, started together."""
-    team = world.people.team
-    asked = tuple(version_called(team, f"assistant@{name}") for name in ("v3", "v4"))
-    older, newer = launch_runs(
-        team,
-        by=world.people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        enqueue=WakeUps(),
-        no_cap=True,
-        options=RunOptions(judge_id="offline", systems=asked),
-    )
-    return grade(older, judge()), grade(newer, judge())
-
-
 def test_people_stand_beside_the_run_whose_answers_they_labelled(people: Cast, sign_in) -> None:
     world = versions(people)
-    older, newer = launched(world)
+    older, newer = world.launched()
     queue = opened(people, older, Source("sample", size=5), systems=[older.system_version])
     label(queue, people.ann, 5, lambda item, name: "UNMET" if item.case.key == "c1" else "MET")
     answered = board(people, sign_in)
@@ -229,7 +201,7 @@ def test_people_stand_beside_the_run_whose_answers_they_labelled(people: Cast, s
 
 def test_labels_hidden_from_a_blind_rater_do_not_choose_the_run_beside_people(people: Cast) -> None:
     world = versions(people)
-    older, newer = launched(world)
+    older, newer = world.launched()
     of_older = opened(people, older, Source("all"), systems=[older.system_version], raters=[people.rae])
     label(of_older, people.rae, 1, met)
 

@@ -85,14 +85,7 @@ def test_the_ticked_versions_are_planned_opened_and_said(
 def test_who_may_know_reads_the_versions_of_a_queue(
     people: Cast, sign_in: Any, world: Versions, ids: dict[str, int]
 ) -> None:
-    queue = factories.queue(
-        people.team,
-        people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        raters=[people.ann],
-        systems=[SystemVersion.objects.get(pk=ids["v4"])],
-    )
+    queue = world.queue(systems=[SystemVersion.objects.get(pk=ids["v4"])])
     ed, ann = sign_in(people.ed), sign_in(people.ann)
     told = '<dt>Whose answers</dt><dd class="wrap-anywhere">assistant@v4</dd>'
     assert told in text(ed.get(at("queue", people, queue.pk)))
@@ -142,14 +135,7 @@ def test_a_dataset_nobody_has_offers_no_versions(people: Cast, ed: Client, wrong
 def test_selected_answers_of_other_versions_have_no_button(
     people: Cast, ed: Client, world: Versions, ids: dict[str, int]
 ) -> None:
-    factories.queue(
-        people.team,
-        people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        raters=[people.ann],
-        systems=[SystemVersion.objects.get(pk=ids["v4"])],
-    )
+    world.queue(systems=[SystemVersion.objects.get(pk=ids["v4"])])
     chosen = [item.pk for item in world.answers("v3")]
     page = text(
         ed.post(

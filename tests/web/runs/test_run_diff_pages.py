@@ -286,14 +286,7 @@ def test_both_answers_to_a_case_are_shown_with_the_words_that_differ(people: Cas
 def test_a_blind_rater_sees_neither_answer_to_the_case(people: Cast, sign_in, by_case) -> None:
     world, run, baseline = by_case
     waiting = world.dataset.items.get(submission="v3 c1")
-    factories.queue(
-        people.team,
-        people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        raters=[people.ann],
-        source=Source(kind="items", item_ids=(waiting.pk,)),
-    )
+    world.queue(source=Source(kind="items", item_ids=(waiting.pk,)))
     ann = sign_in(people.ann)
     assert "case c1" not in shown(ann, at("run_diff", people, run.pk, baseline.pk))
     answer_of_v4 = world.dataset.items.get(submission="v4 c1")

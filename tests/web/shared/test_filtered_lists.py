@@ -27,6 +27,7 @@ def addresses(people: Cast) -> dict[str, str]:
         "datasets": reverse("datasets", args=[slug]),
         "items": reverse("dataset", args=[slug, dataset.pk]),
         "board": reverse("dashboard", args=[slug]),
+        "runs": reverse("runs", args=[slug]),
     }
 
 
@@ -44,6 +45,8 @@ def swapped(client: Client, address: str, **asked: str) -> str:
         ("items", {}, "3 items shown"),
         ("items", {"q": "lyon"}, "1 item shown"),
         ("board", {}, "1 run shown"),
+        ("runs", {"state": "finished"}, "1 run shown"),
+        ("runs", {"state": "failed"}, "0 runs shown"),
     ],
 )
 def test_its_status_says_how_much_is_shown(people, sign_in, addresses, name, asked, told) -> None:

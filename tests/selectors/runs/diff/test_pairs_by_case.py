@@ -231,14 +231,7 @@ def test_a_case_with_an_answer_still_to_review_blind_is_left_out_on_both_sides(
     people: Cast, world: Versions, pair, version: str
 ) -> None:
     waiting = world.answers(version)[0]
-    factories.queue(
-        people.team,
-        people.ed,
-        dataset=world.dataset,
-        rubric_version=world.rubric_version,
-        raters=[people.ann],
-        source=Source(kind="items", item_ids=(waiting.pk,)),
-    )
+    world.queue(source=Source(kind="items", item_ids=(waiting.pk,)))
     found = run_diff(*pair, viewer=people.ann)
     # c2 and c3 are left: 0.25 and 0.
     assert (found.hidden_items, found.scores.n) == (1, 2)
