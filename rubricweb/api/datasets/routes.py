@@ -42,18 +42,29 @@ def list_datasets(request: TokenRequest, asked: Query[schemas.DatasetQuery]) -> 
 
 @datasets.write("POST", "/datasets/import", Role.EDITOR, schemas.ImportedDataset, status=201)
 def import_dataset(
-    request: TokenRequest, file: File[UploadedFile], name: Form[str] = "", strict: Form[bool] = True
+    request: TokenRequest,
+    file: File[UploadedFile],
+    name: Form[str] = "",
+    system: Form[str] = "",
+    strict: Form[bool] = True,
 ) -> Any:
     """Import a dataset file.
 
     A JSON, JSONL, CSV or YAML file becomes a whole dataset or nothing at all: every fault in it is listed
     with its place. A rubric in the file is published, ground truth becomes submitted reviews, grades of
-    machines imported runs. With `strict` false, what has no counterpart here in a file of another program is
-    left out, and `left_out` says what.
+    machines imported runs. `system`, as assistant@v5, is the version that answered where the rows name none;
+    a row that names another is a fault. With `strict` false, what has no counterpart here in a file of
+    another program is left out, and `left_out` says what.
     """
     data, filename = uploads.read(file)
     stored = services.import_dataset_file(
-        request.auth.team, by=request.auth.user, data=data, filename=filename, name=name, strict=strict
+        request.auth.team,
+        by=request.auth.user,
+        data=data,
+        filename=filename,
+        name=name,
+        system=system,
+        strict=strict,
     )
     shown = schemas.dataset_in_full(stored.dataset, request.auth.user)
     return WithFields(shown, **schemas.left_out_of(stored))

@@ -28,6 +28,12 @@ def import_dataset(command: argparse.ArgumentParser) -> None:
     """`rubricweb import-dataset`."""
     command.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet")
     command.add_argument("--name", default="", help="name of the dataset (default: from the file)")
+    command.add_argument(
+        "--system",
+        default="",
+        metavar="SYSTEM@VERSION",
+        help="the version that answered, for example assistant@v5, where the rows name none",
+    )
     column(command)
     strict_items(command)
     team_and_person(command)

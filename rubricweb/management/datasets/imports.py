@@ -56,6 +56,7 @@ def dataset(options: argparse.Namespace) -> int:
         data=read_file(options.file),
         filename=options.file.name,
         name=options.name,
+        system=options.system,
         columns=columns,
         strict=options.strict,
     )

@@ -11,6 +11,7 @@ from django.utils import timezone
 from rubricweb import engine
 from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.dataset_values import DatasetFile
+from rubricweb.engine.formats.datasets.cases import UNNAMED
 from rubricweb.engine.formats.datasets.files import read_dataset, read_dataset_in_part
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.formats.limited_reading import read_limited
@@ -57,6 +58,7 @@ def import_dataset_file(
     data: bytes,
     filename: str,
     name: str = "",
+    system: str = "",
     columns: Mapping[str, str] | None = None,
     strict: bool = True,
 ) -> StoredItems:
@@ -64,11 +66,12 @@ def import_dataset_file(
 
     A rubric in the file becomes version 1 of a new rubric, items' own rubrics become frozen versions,
     ground truth becomes submitted reviews by the rater "ground truth", labels by rater become submitted
-    reviews of those raters, and the grades of a machine an imported run. Raises Invalid with every fault,
-    Conflict when the name is taken. What of another program's file has no counterpart here is a fault when
-    `strict`, else left out.
+    reviews of those raters, and the grades of a machine an imported run. `system`, as assistant@v5, is the
+    version that answered where the rows name none; a row that names another is a fault. Raises Invalid with
+    every fault, Conflict when the name is taken. What of another program's file has no counterpart here is a
+    fault when `strict`, else left out.
     """
-    file = read_file(data, filename, columns, strict=strict)
+    file = read_file(data, filename, columns, system=system, strict=strict)
     name = dataset_name(file, filename, name)
     intake = Intake(None)
     batches = [intake.take(part) for part in parts(file)]
@@ -159,12 +162,16 @@ def read_file(
     columns: Mapping[str, str] | None = None,
     *,
     rubric: engine.Rubric | None = None,
+    system: str = "",
     strict: bool = True,
 ) -> DatasetFile:
-    """What a dataset file holds. Raises Invalid with every fault; see `import_dataset_file` for `strict`."""
+    """What a dataset file holds. Raises Invalid with every fault; see `import_dataset_file` for `system` and
+    `strict`.
+    """
     read = read_dataset if strict else read_dataset_in_part
+    version = systems.read_system_name(system) if system else UNNAMED
     try:
-        return read_limited(read, data, filename=filename, columns=columns, rubric=rubric)
+        return read_limited(read, data, filename=filename, columns=columns, rubric=rubric, version=version)
     except InvalidFile as error:
         raise _refused(filename, error.faults) from error
 

@@ -79,6 +79,7 @@ def dataset_from_file(
     data: bytes,
     filename: str,
     name: str = "",
+    system: str = "",
     columns: Mapping[str, str] | None = None,
     strict: bool = True,
 ) -> tuple[StoredItems, bool]:
@@ -86,9 +87,10 @@ def dataset_from_file(
 
     A dataset of the same name is used again when it holds the same items and labels; otherwise the file is
     stored with a number behind its name. Raises Invalid with every fault; see `import_dataset_file` for
-    `strict`.
+    `system` and `strict`.
     """
     given: dict[str, Any] = {"data": data, "filename": filename, "columns": columns, "strict": strict}
+    given["system"] = system
     try:
         return datasets.import_dataset_file(team, by=by, name=name, **given), True
     except Conflict:

@@ -1,6 +1,7 @@
 """Datasets, items and labels through the API."""
 
 import json
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -30,6 +31,24 @@ def test_a_file_becomes_a_dataset_with_its_items(ed: ApiClient) -> None:
     item = ed.get(f"/items/{rows[0]['id']}")
     assert item["submission"] == "Paris is the capital of France."
     assert item["prompt"] == "What is the capital of France?"
+
+
+def test_a_whole_file_is_of_the_version_that_is_named(ed: ApiClient) -> None:
+    text = "\n".join(json.dumps({"id": f"q{n}", "submission": "Rome."}) for n in (1, 2))
+
+    def sent(text: str, system: str) -> dict[str, Any]:
+        return {"files": {"file": upload(text, "a.jsonl"), "system": system}}
+
+    dataset = ed.send("POST", "/datasets/import", **sent(text, "assistant@v3"))
+    rows = ed.get(f"/datasets/{dataset['id']}/items")["items"]
+    assert [(row["key"], row["case_key"], row["system"]) for row in rows] == [
+        ("q1", "q1", "assistant@v3"),
+        ("q2", "q2", "assistant@v3"),
+    ]
+    other = json.dumps({"id": "q1", "submission": "Rome.", "system": "assistant@v4"})
+    [fault] = ed.refused(422, "POST", "/datasets/import", **sent(other, "assistant@v3"))["faults"]
+    assert (fault["place"], fault["found"]) == ("line 1: system", 'the text "assistant@v4"')
+    assert ed.refused(422, "POST", "/datasets/import", **sent(text, "@v3"))["faults"][0]["place"] == "system"
 
 
 def test_the_datasets_prompt_and_reference_stand_in_for_missing_ones(ed: ApiClient) -> None:

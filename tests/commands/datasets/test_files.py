@@ -176,6 +176,20 @@ def test_changed_files_are_stored_beside_the_old_ones(compared: Installation, tm
     assert compared.number("SELECT count(*) FROM rubricweb_dataset") == 2
 
 
+def test_a_dataset_file_answered_by_one_version(compared: Installation, tmp_path: Path) -> None:
+    rows = [{"id": "q1", "submission": "Rome."}, {"id": "q2", "submission": "Oslo."}]
+    path = write(tmp_path / "replies.jsonl", rows)
+    of_version = ("import-dataset", path, "--system", "assistant@v3")
+    assert "Stored replies (" in compared.run(*of_version).stderr
+    assert "Already there: replies (" in compared.run(*of_version).stderr
+    assert compared.number("SELECT count(*) FROM rubricweb_systemversion WHERE label = 'v3'") == 1
+    # Of another version, or of none, they are another dataset.
+    assert "Stored replies (2)" in compared.run(*of_version[:-1], "assistant@v4").stderr
+    assert "Stored replies (3)" in compared.run("import-dataset", path).stderr
+    refused = compared.run(*of_version[:-1], "@v3")
+    assert (refused.returncode, "a system and its version, as assistant@v" in refused.stderr) == (1, True)
+
+
 def test_a_faulty_dataset_is_refused_line_by_line(compared: Installation, tmp_path: Path) -> None:
     path = tmp_path / "twice.jsonl"
     path.write_text('{"id": "x", "submission": "one"}\n{"id": "x", "submission": "two"}\n')

@@ -55,7 +55,7 @@ def read_dataset(
     needs: Iterable[str] = (),
     item_needs: Iterable[str] = (),
     may_be_empty: bool = False,
-    max_bytes: int = MAX_FILE_BYTES,
+    version: str = UNNAMED,
 ) -> DatasetFile:
     """Read a whole dataset file, in the format its name says, or its content when the name does not.
 
@@ -69,6 +69,10 @@ def read_dataset(
     ``id#2``, ``id#3``. ``may_be_empty`` reads a file of ours that holds no items, as an empty dataset is
     written, and a dataset object with ``rubric`` that does not mention any.
 
+    ``version``, as ``read_system`` gives it, answered all items; one that names another is a fault. An item
+    that names no version then answers the case of its case id, else the one called as it is; without an id
+    the case of its words.
+
     Raises InvalidFile with all faults at once, each placed by line or ``items[i]``: what is no text, no
     items, no submission, repeated ids, rubrics with faults, ground truth of the wrong length or with unknown
     labels.
@@ -76,15 +80,21 @@ def read_dataset(
     faults = FaultList(enough=ENOUGH_FAULTS)
     try:
         explicit = _checked_columns(columns, faults)
-        source = open_source(data, filename, max_bytes, faults, needs, may_be_empty=may_be_empty)
-        return _read(source, explicit, rubric, item_needs, faults, may_be_empty=may_be_empty)
+        source = open_source(data, filename, MAX_FILE_BYTES, faults, needs, may_be_empty=may_be_empty)
+        source, reader = _reader(source, explicit, rubric, item_needs, faults, version)
+        return _read(source, reader, faults, may_be_empty=may_be_empty)
     except EnoughFaults:
         faults.raise_as(InvalidFile)
         raise
 
 
 def read_dataset_in_part(
-    data: bytes, *, filename: str, columns: Mapping[str, str] | None = None, rubric: Rubric | None = None
+    data: bytes,
+    *,
+    filename: str,
+    columns: Mapping[str, str] | None = None,
+    rubric: Rubric | None = None,
+    version: str = UNNAMED,
 ) -> DatasetFile:
     """``read_dataset`` that reads what it can of another program's file, and says what is ``left_out``.
 
@@ -96,7 +106,8 @@ def read_dataset_in_part(
     try:
         explicit = _checked_columns(columns, faults)
         source = open_source(data, filename, MAX_FILE_BYTES, faults)
-        return _read(source, explicit, rubric, (), faults, leave_out=True)
+        source, reader = _reader(source, explicit, rubric, (), faults, version)
+        return _read(source, reader, faults, leave_out=True)
     except EnoughFaults:
         faults.raise_as(InvalidFile)
         raise
@@ -114,10 +125,6 @@ def read_in_batches(
     batch_items: int = 500,
 ) -> Iterator[DatasetFile | RefusedFile]:
     """``read_dataset``, or ``read_dataset_in_part``, of a file that need not fit into memory.
-
-    ``version``, as ``read_system`` gives it, answered all items; one that names another is a fault. An item
-    that names no version then answers the case of its case id, else the one called as it is; without an id
-    the case of its words.
 
     Every batch is a file of some of the items; the last one, which may have none, says what was left out. A
     file with faults ends with a RefusedFile of up to ENOUGH_FAULTS of them, whatever came before. CSV and
@@ -157,7 +164,7 @@ def _reader(
     rubric: Rubric | None,
     item_needs: Iterable[str],
     faults: FaultList,
-    version: str = UNNAMED,
+    version: str,
 ) -> tuple[OpenedFile, ItemReader]:
     """The source with the rubric in force, and who reads its items."""
     header = source.header
@@ -178,15 +185,12 @@ def _file(source: OpenedFile, items: Iterable[ItemRecord]) -> DatasetFile:
 
 def _read(
     source: OpenedFile,
-    explicit: Mapping[str, str],
-    rubric: Rubric | None,
-    item_needs: Iterable[str],
+    reader: ItemReader,
     faults: FaultList,
     *,
     may_be_empty: bool = False,
     leave_out: bool = False,
 ) -> DatasetFile:
-    source, reader = _reader(source, explicit, rubric, item_needs, faults)
     items = tuple(item for record in source.records if (item := reader.read(record)) is not None)
     reader.check_whole(empty=not items and (bool(source.recognised) or not may_be_empty))
     is_broken = source.broken or source.header.rubric_is_faulty

@@ -359,7 +359,9 @@ def test_files_that_are_no_datasets_are_refused(data, filename, place, found):
 
 
 def test_files_beyond_the_cap_are_refused_unread():
-    assert faults(b"x" * 11, "x.json", max_bytes=10) == [("", "11 bytes")]
+    with pytest.raises(InvalidFile) as refused:
+        preview(b"x" * 11, "x.json", max_bytes=10)
+    assert [(fault.place, fault.found) for fault in refused.value.faults] == [("", "11 bytes")]
 
 
 def test_two_hundred_faults_are_told_and_the_rest_counted():
