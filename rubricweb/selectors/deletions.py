@@ -152,31 +152,31 @@ def doomed(row: Deletable) -> Doomed:
 
 def plan(row: Deletable, *, now: datetime) -> DeletionPlan:
     """What deleting it now would do. Some twenty counts, each by an index; a second for a million rows."""
-    found = doomed(row)
-    runs, queues = found.runs.order_by().values("pk"), found.queues.order_by().values("pk")
+    doomed_rows = doomed(row)
+    runs, queues = doomed_rows.runs.order_by().values("pk"), doomed_rows.queues.order_by().values("pk")
     reviews = Review.objects.filter(queue__in=queues)
     said = reviews.filter(state=ReviewState.SUBMITTED)
-    in_dataset = Q(item__dataset__in=found.datasets.order_by().values("pk"))
+    in_dataset = Q(item__dataset__in=doomed_rows.datasets.order_by().values("pk"))
     belongs: dict[str, QuerySet[Any, Any]] = {
-        "versions": RubricVersion.objects.filter(rubric__in=found.rubrics),
-        "cases": Case.objects.filter(dataset__in=found.datasets),
-        "items": Item.objects.filter(dataset__in=found.datasets),
-        "runs": found.runs,
+        "versions": RubricVersion.objects.filter(rubric__in=doomed_rows.rubrics),
+        "cases": Case.objects.filter(dataset__in=doomed_rows.datasets),
+        "items": Item.objects.filter(dataset__in=doomed_rows.datasets),
+        "runs": doomed_rows.runs,
         "verdicts": Judgement.objects.filter(run__in=runs),
-        "queues": found.queues,
+        "queues": doomed_rows.queues,
         "reviews": reviews,
         "labels": Judgement.objects.in_reviews(queue__in=queues),
         "people": said.order_by().values("rater").distinct(),
-        "adjudications": Adjudication.objects.filter(in_dataset | Q(criterion__in=_criteria(found))),
+        "adjudications": Adjudication.objects.filter(in_dataset | Q(criterion__in=_criteria(doomed_rows))),
         "comments": Comment.objects.filter(in_dataset),
-        "imports": DatasetImport.objects.filter(dataset__in=found.datasets),
+        "imports": DatasetImport.objects.filter(dataset__in=doomed_rows.datasets),
     }
     if isinstance(row, System):
         belongs["system_versions"] = SystemVersion.objects.filter(system=row)
     if isinstance(row, Team):
         belongs = {
-            "rubrics": found.rubrics,
-            "datasets": found.datasets,
+            "rubrics": doomed_rows.rubrics,
+            "datasets": doomed_rows.datasets,
             **belongs,
             "systems": System.objects.filter(team=row).exclude(name=""),
             "endpoints": JudgeEndpoint.objects.filter(team=row, removed_at=None),
@@ -195,21 +195,21 @@ def plan(row: Deletable, *, now: datetime) -> DeletionPlan:
         kind=kind_of(row),
         name=str(row),
         counts=counts,
-        stays=tuple(_stays(row, found)),
+        stays=tuple(_stays(row, doomed_rows)),
         refused=refusal(row, now=now),
         rows=1 + more + sum(n for what, n in counts.items() if what != "people"),
     )
 
 
-def _criteria(found: Doomed) -> QuerySet[Criterion, Any]:
+def _criteria(doomed_rows: Doomed) -> QuerySet[Criterion, Any]:
     """The ids of the criteria of its rubrics."""
-    rubrics = found.rubrics.order_by().values("pk")
+    rubrics = doomed_rows.rubrics.order_by().values("pk")
     return Criterion.objects.filter(version__rubric__in=rubrics).order_by().values("pk")
 
 
-def _stays(row: Deletable, found: Doomed) -> Iterator[str]:
+def _stays(row: Deletable, doomed_rows: Doomed) -> Iterator[str]:
     """What one might expect to go, and does not."""
-    runs = found.runs.order_by().values("pk")
+    runs = doomed_rows.runs.order_by().values("pk")
     if RunTally.objects.filter(run__in=runs).exists():
         yield "What its runs have cost, in the spending."
         if not isinstance(row, Team):
@@ -222,10 +222,12 @@ def _stays(row: Deletable, found: Doomed) -> Iterator[str]:
             yield f"{half}, the {half.sealed_as} half that was split from it: its items are copies."
     if isinstance(row, Rubric):
         yield "The datasets, with all items."
-        brought = Dataset.objects.filter(rubric_version__rubric=row).exclude(pk__in=found.datasets).count()
+        brought = (
+            Dataset.objects.filter(rubric_version__rubric=row).exclude(pk__in=doomed_rows.datasets).count()
+        )
         if brought:
             yield f"{counted(brought, 'dataset')} whose file it came in: without a rubric from then on."
-        said = Comment.objects.filter(criterion__in=_criteria(found)).count()
+        said = Comment.objects.filter(criterion__in=_criteria(doomed_rows)).count()
         if said:
             yield f"{counted(said, 'comment')} on its criteria: from then on about their items as a whole."
     if isinstance(row, ReviewQueue):
@@ -243,28 +245,29 @@ def refusal(row: Deletable, *, now: datetime) -> str:
     """What is to be done before it can be deleted, with its place; "" when it can be."""
     if isinstance(row, System | SystemVersion):
         return _answers_of(row)
-    found = doomed(row)
-    if run := found.runs.filter(state__in=UNENDED).order_by("pk").first():
+    doomed_rows = doomed(row)
+    if run := doomed_rows.runs.filter(state__in=UNENDED).order_by("pk").first():
         return f"{run} is {run.state}: cancel it first, or wait until it has finished."
-    open_queues = found.queues.exclude(state=QueueState.CLOSED).order_by("pk")
+    open_queues = doomed_rows.queues.exclude(state=QueueState.CLOSED).order_by("pk")
     if queue := open_queues.first():
         return f"The review queue {queue} is {queue.state}: close it first."
     under_way = (ImportState.WAITING, ImportState.RUNNING, ImportState.ASKS)
     # Of a team also those of new datasets, which are made when all of the file is read.
-    into = Q(team=row.pk) if isinstance(row, Team) else Q(dataset__in=found.datasets)
+    into = Q(team=row.pk) if isinstance(row, Team) else Q(dataset__in=doomed_rows.datasets)
     imports = DatasetImport.objects.filter(into, state__in=under_way).order_by("pk")
     if found_import := imports.first():
         dataset = f" into {found_import.dataset}" if found_import.dataset else ""
         return f"The import of {found_import}{dataset} has not ended: cancel it, or wait."
     copying = Combination.objects.filter(
-        parts__dataset__in=found.datasets, state__in=(CombinationState.WAITING, CombinationState.RUNNING)
+        parts__dataset__in=doomed_rows.datasets,
+        state__in=(CombinationState.WAITING, CombinationState.RUNNING),
     )
     if combination := copying.order_by("pk").first():
         return f"Combining datasets to {combination} has not ended: cancel it, or wait."
-    runs = found.runs.order_by().values("pk")
+    runs = doomed_rows.runs.order_by().values("pk")
     held = RunItem.every.filter(run__in=runs, graded_at=None, leased_until__gt=now).values("run")
     asked = RunTally.objects.filter(holding(now), run__in=runs).values("run")
-    if run := found.runs.filter(Q(pk__in=held) | Q(pk__in=asked)).order_by("pk").first():
+    if run := doomed_rows.runs.filter(Q(pk__in=held) | Q(pk__in=asked)).order_by("pk").first():
         return f"Calls of {run} are still in flight: try again in a minute."
     return ""
 
@@ -296,10 +299,10 @@ def deletions(team: Team, *, cursor: str | None = None, size: int = 50) -> Page[
 
 def deletion_for(team: Team, deletion_id: int) -> Deletion:
     """The access check of a deletion."""
-    found = _of(team).filter(pk=deletion_id).first() if 0 < deletion_id < 2**63 else None
-    if found is None:
+    deletion = _of(team).filter(pk=deletion_id).first() if 0 < deletion_id < 2**63 else None
+    if deletion is None:
         raise NotFound("deletion")
-    return found
+    return deletion
 
 
 def _of(team: Team) -> QuerySet[Deletion]:

@@ -39,8 +39,8 @@ from rubricweb.selectors.shared.cases import repeated_cases
 
 def changes_with_probes(version: RubricVersion, *, viewer: User | None) -> LabelChanges:
     """`changes_in_version`, with what a probe has found so far where the decision waits for it."""
-    found = changes_in_version(version, viewer=viewer)
-    return replace(found, changes=tuple(_with_probe(one, viewer) for one in found.changes))
+    changes = changes_in_version(version, viewer=viewer)
+    return replace(changes, changes=tuple(_with_probe(one, viewer) for one in changes.changes))
 
 
 def _with_probe(change: LabelChange, viewer: User | None) -> LabelChange:
@@ -120,8 +120,10 @@ class DecisionRow:
 
 def label_decisions(rubric: Rubric, *, viewer: User) -> list[DecisionRow]:
     """The newest decisions about labels of all versions, replaced ones too."""
-    found = LabelDecision.objects.filter(version__rubric=rubric)
-    rows = list(found.select_related("version__rubric__team", "criterion", "decided_by")[:DECISIONS_SHOWN])
+    decisions = LabelDecision.objects.filter(version__rubric=rubric)
+    rows = list(
+        decisions.select_related("version__rubric__team", "criterion", "decided_by")[:DECISIONS_SHOWN]
+    )
     withhold_evidence(rows, rubric, viewer=viewer)
     # Only those that open queues have something to show besides; each version takes several queries.
     opening = [row for row in rows if row.opens_queue and row.superseded_at is None]

@@ -144,10 +144,10 @@ def _reason(decision: Adjudication) -> dict[str, str]:
 
 def _standing(item: Item, criterion: Criterion) -> Adjudication | None:
     """The decision that stands on a unit, on whichever words with its meaning it was made; locked."""
-    found = decisions([], version=criterion.version_id, items=[item.pk]).get((item.pk, criterion.pk))
-    if found is None:
+    applied = decisions([], version=criterion.version_id, items=[item.pk]).get((item.pk, criterion.pk))
+    if applied is None:
         return None
-    return Adjudication.objects.filter(pk=found.adjudication_id).select_for_update().first()
+    return Adjudication.objects.filter(pk=applied.adjudication_id).select_for_update().first()
 
 
 def _is_the_same(earlier: Adjudication, decision: Adjudication) -> bool:

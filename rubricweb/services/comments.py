@@ -84,10 +84,10 @@ def resolve(comment: Comment, *, by: User, resolved: bool = True) -> None:
 def _look_again(comment: Comment) -> None:
     """Locks the comment, and reads what became of it since it was looked up: others may have changed it."""
     locked = Comment.objects.select_for_update(no_key=True).only("text", "removed_at")
-    found = locked.filter(pk=comment.pk).first()
-    if found is None:
+    current = locked.filter(pk=comment.pk).first()
+    if current is None:
         raise NotFound("comment")
-    comment.text, comment.removed_at = found.text, found.removed_at
+    comment.text, comment.removed_at = current.text, current.removed_at
 
 
 def _require_own(comment: Comment, by: User, what: str) -> None:
@@ -111,17 +111,17 @@ def _mentioned(comment: Comment) -> list[User]:
 
     Never its author, whose own shown name counts as somebody's.
     """
-    found = mentions(comment.text)
-    if not (found.usernames or found.shown_names):
+    names = mentions(comment.text)
+    if not (names.usernames or names.shown_names):
         return []
     members = list(_members(comment))
     bearers = Counter(folded_name(str(user)) for user in members)
-    unambiguous = {name for name in found.shown_names if bearers[name] == 1}
+    unambiguous = {name for name in names.shown_names if bearers[name] == 1}
     return [
         user
         for user in members
         if user.pk != comment.author_id
-        and (user.username.casefold() in found.usernames or folded_name(str(user)) in unambiguous)
+        and (user.username.casefold() in names.usernames or folded_name(str(user)) in unambiguous)
     ]
 
 

@@ -207,14 +207,14 @@ def _score(run: Run, now: datetime) -> int:
 
 def _scored(rubric: engine.Rubric, labels: Sequence[str | None], item: Item) -> tuple[Any, ...]:
     """score, raw_score, llm_raw_score, coverage, passed, length_penalty."""
-    found = score_labels(rubric, labels)
+    scores = score_labels(rubric, labels)
     penalty = length_penalty(
         rubric.length_penalty, engine.Submission(item.submission, thinking=item.thinking)
     )
-    score = penalised(found.score, penalty)
+    score = penalised(scores.score, penalty)
     pairs = zip(rubric.criteria, labels, strict=True)
     outcomes = [label_outcome(criterion, label) for criterion, label in pairs]
-    return score, found.raw_score, None, found.coverage, passed(rubric, score, outcomes), penalty
+    return score, scores.raw_score, None, scores.coverage, passed(rubric, score, outcomes), penalty
 
 
 class _Rubrics:

@@ -183,14 +183,14 @@ def plan_labels(
 def plan_as_data(plan: LabelsPlan) -> dict[str, Any]:
     """The plan as API and command line tell it."""
     reading = plan.reading
-    found = reading.found
+    columns = reading.found
     return {
         "queue_name": plan.queue_name,
         "labels": plan.labels,
         "items": plan.items,
         "criteria": plan.criteria,
         "raters": [asdict(one) for one in plan.raters],
-        "shape": found.shape if found else None,
+        "shape": columns.shape if columns else None,
         "columns": [
             {"column": column, "field": reading.fields.get(column, "")} for column in reading.columns
         ],
@@ -315,10 +315,10 @@ def _with_settled(choices: LabelChoices | None) -> LabelChoices:
 
 
 def _known_kind(rater_kind: str) -> RaterKind:
-    found = RATER_KINDS.get(rater_kind)
-    if found is None:
+    kind = RATER_KINDS.get(rater_kind)
+    if kind is None:
         raise Invalid.at("rater_kind", repr(rater_kind[:40]), ", ".join(StoredKind.values))
-    return found
+    return kind
 
 
 def _read(

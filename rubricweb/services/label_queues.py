@@ -80,9 +80,9 @@ def publish(
     """
     version = rubrics.publish(rubric, by=by, note=note, revision=revision, decisions=decisions)
     if opening:
-        found = changes_in_version(version, viewer=None)
+        changes = changes_in_version(version, viewer=None)
         for uid, wish in opening.items():
-            _open(version, require_change(found, uid), wish, by=by)
+            _open(version, require_change(changes, uid), wish, by=by)
     return version
 
 

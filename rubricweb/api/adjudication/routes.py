@@ -146,10 +146,10 @@ def get_ground_truth(request: TokenRequest, item_id: int, asked: Query[schemas.G
     Withheld (403) while you are still to review the item blind.
     """
     item = access.access_item(request.auth.team, item_id)
-    found = item_provenance(item, viewer=request.auth.user)
+    provenances = item_provenance(item, viewer=request.auth.user)
     if asked.names:
         services.note_names_shown(item, by=request.auth.user)
-    return schemas.ground_truth_of_item(item, found, names=asked.names)
+    return schemas.ground_truth_of_item(item, provenances, names=asked.names)
 
 
 @adjudication.read("/rubrics/{int:rubric_id}/work", Role.VIEWER, schemas.RubricWork)

@@ -246,14 +246,14 @@ class GroundTruthOfItem(Schema):
 
 
 def ground_truth_of_item(
-    item: Item, found: Iterable[tuple[StoredCriterion, Provenance]], *, names: bool
+    item: Item, provenances: Iterable[tuple[StoredCriterion, Provenance]], *, names: bool
 ) -> dict[str, Any]:
     """What stands for an item, for the schema `GroundTruthOfItem`; raters by name only with `names`."""
     return {
         "item_id": item.pk,
         "criteria": [
             WithFields(one, criterion=criterion, decided_by=one.decided_by or None, names=names)
-            for criterion, one in found
+            for criterion, one in provenances
         ],
     }
 

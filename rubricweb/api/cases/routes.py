@@ -23,8 +23,8 @@ def get_case(request: TokenRequest, case_id: int, asked: Query[schemas.CaseQuery
     Withheld (403) while you are still to review an answer to it blind.
     """
     case = access.access_case(request.auth.team, case_id)
-    found = case_answers(case, viewer=request.auth.user, cursor=asked.cursor, size=asked.limit)
-    return schemas.case_in_full(case, found)
+    answers = case_answers(case, viewer=request.auth.user, cursor=asked.cursor, size=asked.limit)
+    return schemas.case_in_full(case, answers)
 
 
 @cases.write("PATCH", "/cases/{int:case_id}", Role.EDITOR, version_schemas.ChangePlan)

@@ -223,8 +223,8 @@ class PeopleMean(Schema):
     reason: str
 
     @staticmethod
-    def resolve_trust(found: Any) -> float | None:
-        return None if found.lam is None else float(found.lam)
+    def resolve_trust(comparison: Any) -> float | None:
+        return None if comparison.lam is None else float(comparison.lam)
 
 
 class LabelsNeeded(Shape[ShownLabelsNeeded]):

@@ -64,9 +64,9 @@ def cancel_combination(request: TokenRequest, combination_id: int) -> Any:
 
     Nothing of it stays. Refused (409) once it has ended.
     """
-    found = access.access_combination(request.auth.team, combination_id)
-    services.cancel(found, now=database_now())
-    return found
+    combination = access.access_combination(request.auth.team, combination_id)
+    services.cancel(combination, now=database_now())
+    return combination
 
 
 @combinations.read("/datasets/combinations/{int:combination_id}/runs", Role.EDITOR, list[schemas.Rerun])
@@ -75,8 +75,8 @@ def list_combined_runs(request: TokenRequest, combination_id: int) -> Any:
 
     The twenty newest that finished, each with the run it was started as; none before all is combined.
     """
-    found = access.access_combination(request.auth.team, combination_id)
-    return reruns.of_combination(found, viewer=request.auth.user, now=database_now())
+    combination = access.access_combination(request.auth.team, combination_id)
+    return reruns.of_combination(combination, viewer=request.auth.user, now=database_now())
 
 
 @combinations.write(
@@ -92,9 +92,9 @@ def start_combined_runs(request: TokenRequest, combination_id: int, body: schema
     Each is over the version its answers became, by the same judge and rubric: what was asked before is
     answered from the cache. All start or none. Refused (409) for a run that was started again before.
     """
-    found = access.access_combination(request.auth.team, combination_id)
+    combination = access.access_combination(request.auth.team, combination_id)
     runs = reruns.start(
-        found,
+        combination,
         body.run_ids,
         by=request.auth.user,
         enqueue=tasks.notify,

@@ -58,9 +58,9 @@ def start_import(request: TokenRequest, file: File[UploadedFile], asked: Form[sc
 def list_imports(request: TokenRequest, asked: Query[ListQuery]) -> Any:
     """Imports, newest first."""
     team = request.auth.team
-    found = selected.imports(team, cursor=asked.cursor, size=asked.limit)
-    rows = selected.without_hidden_keys(found.rows, viewer=request.auth.user, team=team)
-    return listed(replace(found, rows=tuple(rows)))
+    imports_page = selected.imports(team, cursor=asked.cursor, size=asked.limit)
+    rows = selected.without_hidden_keys(imports_page.rows, viewer=request.auth.user, team=team)
+    return listed(replace(imports_page, rows=tuple(rows)))
 
 
 @imports.read("/datasets/imports/{int:import_id}", Role.EDITOR, schemas.DatasetImport)
@@ -77,8 +77,8 @@ def get_import(request: TokenRequest, import_id: int) -> Any:
 )
 def list_import_faults(request: TokenRequest, import_id: int) -> HttpResponse:
     """Every fault of a refused file."""
-    found = access.access_import(request.auth.team, import_id)
-    return HttpResponse(services.faults_csv(found), content_type="text/csv; charset=utf-8")
+    job = access.access_import(request.auth.team, import_id)
+    return HttpResponse(services.faults_csv(job), content_type="text/csv; charset=utf-8")
 
 
 @imports.write("POST", "/datasets/imports/{int:import_id}/duplicates", Role.EDITOR, schemas.DatasetImport)
@@ -87,9 +87,9 @@ def decide_duplicates(request: TokenRequest, import_id: int, body: schemas.Dupli
 
     Refused (409) for an import that does not ask.
     """
-    found = access.access_import(request.auth.team, import_id)
-    services.decide(found, body.duplicates, by=request.auth.user, enqueue=tasks.notify_import)
-    return _shown(request, found)
+    job = access.access_import(request.auth.team, import_id)
+    services.decide(job, body.duplicates, by=request.auth.user, enqueue=tasks.notify_import)
+    return _shown(request, job)
 
 
 @imports.write("POST", "/datasets/imports/{int:import_id}/cancel", Role.EDITOR, schemas.DatasetImport)
@@ -98,11 +98,11 @@ def cancel_import(request: TokenRequest, import_id: int) -> Any:
 
     Nothing of the file is stored. Refused (409) once the import has ended.
     """
-    found = access.access_import(request.auth.team, import_id)
-    services.cancel(found, now=database_now())
-    return _shown(request, found)
+    job = access.access_import(request.auth.team, import_id)
+    services.cancel(job, now=database_now())
+    return _shown(request, job)
 
 
-def _shown(request: TokenRequest, found: DatasetImport) -> DatasetImport:
-    [shown] = selected.without_hidden_keys([found], viewer=request.auth.user, team=request.auth.team)
+def _shown(request: TokenRequest, job: DatasetImport) -> DatasetImport:
+    [shown] = selected.without_hidden_keys([job], viewer=request.auth.user, team=request.auth.team)
     return shown

@@ -20,8 +20,8 @@ endpoints = Room("endpoints")
 @endpoints.read("/endpoints", Role.VIEWER, list_of(schemas.Endpoint))
 def list_endpoints(request: TokenRequest, asked: Query[ArchivedQuery]) -> Any:
     """The endpoints owners added, by name, all on one page."""
-    found = services.endpoints_of(request.auth.team, archived=asked.archived)
-    return {"items": found, "next_cursor": None}
+    rows = services.endpoints_of(request.auth.team, archived=asked.archived)
+    return {"items": rows, "next_cursor": None}
 
 
 @endpoints.write("POST", "/endpoints", Role.OWNER, schemas.Endpoint, status=201)

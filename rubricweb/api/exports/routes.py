@@ -65,7 +65,7 @@ def withheld_items(request: TokenRequest, asked: Query[schemas.WithheldQuery]) -
 
     You are still to review them, or the same words elsewhere, blind: by id, in the order of the dataset.
     """
-    found = selected.withheld_items(
+    withheld = selected.withheld_items(
         request.auth.user, access.access_dataset(request.auth.team, asked.dataset)
     )
-    return schemas.WithheldItems(items=list(found.keys), why=found.why)
+    return schemas.WithheldItems(items=list(withheld.keys), why=withheld.why)

@@ -120,15 +120,15 @@ class MyCalibration(Schema):
     withheld: int
 
 
-def gold(queue: ReviewQueue, found: GoldOverview) -> dict[str, Any]:
+def gold(queue: ReviewQueue, overview: GoldOverview) -> dict[str, Any]:
     """The gold items and raters of a queue, as Gold shows them."""
     return {
         "calibration_items": queue.calibration_items,
         "pass_mark": queue.pass_mark,
         "extra_rater_below": queue.extra_rater_below,
-        "gold": found.gold,
-        "more": found.more,
-        "items": found.items,
+        "gold": overview.gold,
+        "more": overview.more,
+        "items": overview.items,
         "raters": [
             {
                 "id": row.rater.pk,
@@ -138,6 +138,6 @@ def gold(queue: ReviewQueue, found: GoldOverview) -> dict[str, Any]:
                 "accuracy": row.accuracy,
                 "withheld": row.withheld,
             }
-            for row in found.raters
+            for row in overview.raters
         ],
     }

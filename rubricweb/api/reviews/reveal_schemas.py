@@ -65,8 +65,8 @@ class RevealedCriterion(Schema):
 
     @staticmethod
     def resolve_my_effect(row: Any) -> Any:
-        found = row.measured.value if row.measured else None
-        return label_effect(row.criterion, row.mine, found)
+        effect = row.measured.value if row.measured else None
+        return label_effect(row.criterion, row.mine, effect)
 
     @staticmethod
     def resolve_decided_effect(row: Any) -> Any:

@@ -40,8 +40,8 @@ class Question(Schema):
 
     @staticmethod
     def resolve_effect(row: Any) -> Any:
-        found = row.measured.value if row.measured else None
-        return label_effect(row.criterion, row.verdict, found)
+        effect = row.measured.value if row.measured else None
+        return label_effect(row.criterion, row.verdict, effect)
 
 
 class Review(Schema):

@@ -154,8 +154,8 @@ def get_label_changes(request: TokenRequest, rubric_id: int) -> Any:
     Empty for a draft with faults and before the first version.
     """
     rubric = access.access_rubric(request.auth.team, rubric_id)
-    found = selected.draft_state(rubric, viewer=request.auth.user).labels
-    return found or LabelChanges((), None)
+    changes = selected.draft_state(rubric, viewer=request.auth.user).labels
+    return changes or LabelChanges((), None)
 
 
 @rubrics.read("/rubrics/{int:rubric_id}/versions", Role.VIEWER, list_of(schemas.VersionInList))

@@ -285,16 +285,16 @@ class Finding(Schema):
     span: tuple[int, int] | None
 
     @staticmethod
-    def resolve_title(found: Any) -> str:
-        return RULES[found.rule].title
+    def resolve_title(finding: Any) -> str:
+        return RULES[finding.rule].title
 
     @staticmethod
-    def resolve_reads(found: Any) -> str:
-        return RULES[found.rule].reads
+    def resolve_reads(finding: Any) -> str:
+        return RULES[finding.rule].reads
 
     @staticmethod
-    def resolve_explanation(found: Any) -> str:
-        return RULES[found.rule].explanation
+    def resolve_explanation(finding: Any) -> str:
+        return RULES[finding.rule].explanation
 
 
 class VersionReference(Schema):

@@ -75,8 +75,8 @@ def delete_team(request: TokenRequest, body: deletion_schemas.DeletionName) -> A
 @teams.read("/invitations", Role.OWNER, list_of(schemas.Invitation))
 def list_invitations(request: TokenRequest) -> Any:
     """Who was asked into the team and has not come yet, newest first; all on one page."""
-    found = open_invitations.invitations_of(request.auth.team, now=timezone.now())
-    return {"items": found, "next_cursor": None}
+    invitations = open_invitations.invitations_of(request.auth.team, now=timezone.now())
+    return {"items": invitations, "next_cursor": None}
 
 
 @teams.write("POST", "/invitations", Role.OWNER, schemas.HandedInvitation, status=201)
@@ -104,8 +104,8 @@ def invite(request: TokenRequest, body: schemas.NewInvitation) -> Any:
 def renew_invitation(request: TokenRequest, invitation_id: int, body: schemas.NewLink) -> Any:
     """Make a new link for an open invitation; the old one stops working."""
     now = timezone.now()
-    found = open_invitations.invitation_for(request.auth.team, invitation_id, now=now)
-    invited = services.renew(found, by=request.auth.user, now=now, link=_link, hand_over=body.hand_over)
+    invitation = open_invitations.invitation_for(request.auth.team, invitation_id, now=now)
+    invited = services.renew(invitation, by=request.auth.user, now=now, link=_link, hand_over=body.hand_over)
     return WithFields(invited.invitation, link=invited.link)
 
 
@@ -113,8 +113,8 @@ def renew_invitation(request: TokenRequest, invitation_id: int, body: schemas.Ne
 def withdraw_invitation(request: TokenRequest, invitation_id: int) -> Any:
     """Withdraw an open invitation: its link stops working."""
     now = timezone.now()
-    found = open_invitations.invitation_for(request.auth.team, invitation_id, now=now)
-    services.withdraw(found, by=request.auth.user, now=now)
+    invitation = open_invitations.invitation_for(request.auth.team, invitation_id, now=now)
+    services.withdraw(invitation, by=request.auth.user, now=now)
     return Status(204, None)
 
 

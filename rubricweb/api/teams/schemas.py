@@ -47,11 +47,11 @@ class Member(Schema):
         return row.membership.user.email if row.shows_email else None
 
 
-def members_in_team(found: Iterable[MemberRow], *, viewer: User) -> list[WithFields]:
+def members_in_team(members: Iterable[MemberRow], *, viewer: User) -> list[WithFields]:
     """The members of a team, for the schema `Member`; addresses for owners only."""
-    found = list(found)
-    owner = any(one.membership.user == viewer and one.membership.role == Role.OWNER for one in found)
-    return [WithFields(one, shows_email=owner) for one in found]
+    members = list(members)
+    owner = any(one.membership.user == viewer and one.membership.role == Role.OWNER for one in members)
+    return [WithFields(one, shows_email=owner) for one in members]
 
 
 class TeamChanges(Naming):

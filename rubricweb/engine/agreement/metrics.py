@@ -133,8 +133,8 @@ def _people_mean(labels: Scores, judged: Scores, clusters: Sequence[Hashable] | 
     labelled = int((~np.isnan(y)).sum())
     share = np.full(len(y), labelled / len(y) if labelled else 1.0)
     cases = None if clusters is None else cluster_codes(clusters)
-    found = estimate_people_mean(f, y, share, Labelling(cases=cases))
-    return Figure(found.value, found.low, found.high, found.population_size, reason=found.reason)
+    mean = estimate_people_mean(f, y, share, Labelling(cases=cases))
+    return Figure(mean.value, mean.low, mean.high, mean.population_size, reason=mean.reason)
 
 
 _adjacent = _undrawn(partial(table_share, within=1))

@@ -97,9 +97,9 @@ def _what_is_wrong(pattern: str, error: Exception) -> str:
     # A character class may hold any of these as plain characters, and an escaped backslash starts nothing.
     bare = re.sub(r"\\\\|\[\^?\]?(?:\\.|[^\]\\])*\]", "", pattern)
     for construct, sentence in _NOT_LINEAR:
-        found = re.search(construct, bare)
-        if found:
-            return sentence.format(found=found.group()) + " (RE2 answers in linear time and has none)"
+        match = re.search(construct, bare)
+        if match:
+            return sentence.format(found=match.group()) + " (RE2 answers in linear time and has none)"
     said = error.args[0] if error.args else error
     return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
 

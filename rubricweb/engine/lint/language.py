@@ -107,8 +107,8 @@ _QUOTED = re.compile(r'"[^"\n]*"|“[^”\n]*”|`[^`\n]*`')
 
 def first_sentence(text: str) -> str:
     """Up to and with the first full stop, question or exclamation mark that ends a sentence, or line."""
-    found = _SENTENCE.match(text)
-    return found.group() if found else text
+    match = _SENTENCE.match(text)
+    return match.group() if match else text
 
 
 _SENTENCE = re.compile(r"\s*[^\n]*?(?:[.!?](?=\s|$)|(?=\n)|$)")

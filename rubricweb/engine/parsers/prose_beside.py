@@ -93,7 +93,7 @@ def _as_float(said: float) -> float:
         raise UnreadableReply("the score has hundreds of digits; allowed: a number from 0 to 100") from None
 
 
-def _score(found: re.Match[str]) -> float:
+def _score(match: re.Match[str]) -> float:
     """The number out of 100; one out of something else is brought there."""
-    number, scale = float(found.group(1)), float(found.group(2) or 100)
+    number, scale = float(match.group(1)), float(match.group(2) or 100)
     return number * 100 / scale if scale else number

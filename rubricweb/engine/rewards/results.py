@@ -36,15 +36,15 @@ class Tally:
         self._state["coverage"] = reward_coverage(self._weights, self._rewards)
         return RolloutScore(reward=self._state["reward"], metrics=dict(self._metrics))
 
-    def add(self, name: str, weight: float, found: float | Failure) -> None:
+    def add(self, name: str, weight: float, reward: float | Failure) -> None:
         """Take in what one function came to."""
         self._weights.append(weight)
-        if isinstance(found, Failure):
+        if isinstance(reward, Failure):
             self._rewards.append(FAILED)
-            self._errors.append(GradingError(criterion=name, kind=found.kind, message=found.message))
+            self._errors.append(GradingError(criterion=name, kind=reward.kind, message=reward.message))
         else:
-            self._rewards.append(found)
-            self._metrics[name] = found
+            self._rewards.append(reward)
+            self._metrics[name] = reward
         self._show()
 
     def _show(self) -> None:

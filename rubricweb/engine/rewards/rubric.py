@@ -131,8 +131,8 @@ class Rubric:
         tallies = [Tally(state) for state in states]
         try:
             for name, weight, signature in zip(names, weights, signatures, strict=True):
-                found = await self._call(signature, states)
-                for tally, value in zip(tallies, found, strict=True):
+                rewards = await self._call(signature, states)
+                for tally, value in zip(tallies, rewards, strict=True):
                     tally.add(name, weight, value)
         except BaseException:
             for state in states:

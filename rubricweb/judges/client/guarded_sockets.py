@@ -39,13 +39,13 @@ class GuardedResolver(AbstractResolver):
         """The checked addresses of `host`. Raises BlockedAddress, or OSError when the name is unknown."""
         if self._inner is None:  # aiohttp's resolver wants a running loop to be made in
             self._inner = aiohttp.ThreadedResolver()
-        found = await self._inner.resolve(host, port, family)
-        for result in found:
+        addresses = await self._inner.resolve(host, port, family)
+        for result in addresses:
             try:
                 check_address(result["host"], self._allow_private_hosts)
             except BlockedAddress as error:
                 raise BlockedAddress(f"{host} resolves to a refused address: {error}") from None
-        return found
+        return addresses
 
     async def close(self) -> None:
         """Close the resolver underneath."""

@@ -138,8 +138,8 @@ def _value(text: str | None) -> float | None:
 
 def _block(text: str, tag: str) -> str:
     """The content of the first block of this tag, stripped; "" when there is none."""
-    found = re.search(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
-    return found[1].strip() if found else ""
+    match = re.search(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+    return match[1].strip() if match else ""
 
 
 def _weight(text: str | None) -> float:

@@ -30,11 +30,11 @@ def inbox(options: argparse.Namespace) -> int:
     queues = [_queue_called(actor, name) for name in options.queue]
     run = access.access_run(actor.team, options.run) if options.run is not None else None
     where = selected.scope(actor.team, actor.user, queues, run)
-    found = selected.inbox(where, kind=options.kind, cause=options.cause, decided=options.decided)
+    units = selected.inbox(where, kind=options.kind, cause=options.cause, decided=options.decided)
     if options.criterion:
         wanted = {name.casefold() for name in options.criterion}
-        found = [row for row in found if wanted & {row.criterion.name.casefold(), f"id:{row.criterion.pk}"}]
-    rows = selected.shown(where, found[: options.limit])
+        units = [row for row in units if wanted & {row.criterion.name.casefold(), f"id:{row.criterion.pk}"}]
+    rows = selected.shown(where, units[: options.limit])
     if options.json:
         from rubricweb.api.adjudication import schemas
 
@@ -42,8 +42,8 @@ def inbox(options: argparse.Namespace) -> int:
             print_shape(schemas.InboxUnit, row)
     else:
         _print_inbox(rows)
-    if len(found) > len(rows):
-        note(f"{count(len(found) - len(rows))} more; --limit {options.limit * 2} shows more of them.")
+    if len(units) > len(rows):
+        note(f"{count(len(units) - len(rows))} more; --limit {options.limit * 2} shows more of them.")
     if left := selected.items_left_out(where):
         note(f"{_items(left)} left out: you are still to review them blind.")
     return 0

@@ -25,18 +25,18 @@ def list_comments(options: argparse.Namespace) -> int:
     """The comments on an item, oldest first; while it is hidden from the person, their own only."""
     actor = resolve_actor(options, Role.VIEWER)
     item = access.access_item(actor.team, lookup.item_called(actor.team, options.item, viewer=actor.user).pk)
-    found = first(
+    page = first(
         options.limit,
         lambda cursor, size: selected.comments(item, viewer=actor.user, cursor=cursor, size=size),
     )
-    for line in found.rows:
+    for line in page.rows:
         if options.json:
             _print_shape(line)
         else:
             _print(line)
-    if not found.rows and not options.json:
+    if not page.rows and not options.json:
         note(f"Nobody has said anything about {item_title(item, viewer=actor.user, team=actor.team)} yet.")
-    note_more(found, options.limit)
+    note_more(page, options.limit)
     return 0
 
 

@@ -60,26 +60,26 @@ def run(options: argparse.Namespace) -> int:
     queues = queues or comparable.queues_to_compare(judged)
     if not queues:
         return _nothing(no_labels(judged), options)
-    found = looks.count_look(comparison.compare(judged, queues, viewer=actor.user), by=actor.user)
+    compared = looks.count_look(comparison.compare(judged, queues, viewer=actor.user), by=actor.user)
     if options.json:
         from rubricweb.api.comparison.schemas import Comparison as Shown
 
-        print_shape(Shown, found, indent=2)
-    elif found.unavailable is not None:
-        print_unavailable(found.unavailable)
-        _print_left_out(found)
+        print_shape(Shown, compared, indent=2)
+    elif compared.unavailable is not None:
+        print_unavailable(compared.unavailable)
+        _print_left_out(compared)
     else:
-        _print(found)
-    if found.unavailable:
+        _print(compared)
+    if compared.unavailable:
         return gates.NOTHING
-    return 0 if options.min_kappa is None else _gate(found, options.min_kappa)
+    return 0 if options.min_kappa is None else _gate(compared, options.min_kappa)
 
 
-def _gate(found: Comparison, least: float) -> int:
+def _gate(comparison: Comparison, least: float) -> int:
     """The exit code for `--min-kappa`, with why it is not 0 as a note."""
-    kappa = found.overall.kappa.value
-    if found.hidden_items:
-        note(gates.undecided(found.hidden_items))
+    kappa = comparison.overall.kappa.value
+    if comparison.hidden_items:
+        note(gates.undecided(comparison.hidden_items))
         return gates.NOTHING
     if kappa is None:
         note("κ over all criteria is undefined: --min-kappa cannot be decided.")
@@ -97,7 +97,7 @@ def _both(actor: Actor, options: argparse.Namespace) -> tuple[Run, Run]:
         return access.access_run(actor.team, run), access.access_run(actor.team, baseline)
     if options.run.isdigit() or options.baseline.isdigit():
         raise Invalid("Name two runs by number, or two system versions, as assistant@v4 --with assistant@v3.")
-    found = version_pair(
+    pair = version_pair(
         actor.team,
         version_called(actor.team, options.run),
         version_called(actor.team, options.baseline),
@@ -105,10 +105,8 @@ def _both(actor: Actor, options: argparse.Namespace) -> tuple[Run, Run]:
         judge=options.judge,
     )
     if not options.json:
-        note(
-            f"Took {found.run} ({found.run.pk}) and {found.baseline} ({found.baseline.pk}), the newest alike."
-        )
-    return found.run, found.baseline
+        note(f"Took {pair.run} ({pair.run.pk}) and {pair.baseline} ({pair.baseline.pk}), the newest alike.")
+    return pair.run, pair.baseline
 
 
 def _number(name: str) -> int:
@@ -129,17 +127,17 @@ def _nothing(unavailable: Unavailable, options: argparse.Namespace) -> int:
     return gates.NOTHING
 
 
-def _rows(found: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
     """A name and its figures: everything first, then criterion by criterion."""
     overall = {
-        "bias": found.bias,
-        "human_alpha": found.human_alpha,
-        "coverage": found.coverage,
-        "errors": found.errors,
+        "bias": comparison.bias,
+        "human_alpha": comparison.human_alpha,
+        "coverage": comparison.coverage,
+        "errors": comparison.errors,
     }
-    overall |= _human_ceiling(found.ceiling)
-    yield ALL, {**_pair(found.overall), **overall}
-    for row in found.criteria:
+    overall |= _human_ceiling(comparison.ceiling)
+    yield ALL, {**_pair(comparison.overall), **overall}
+    for row in comparison.criteria:
         pair = row.pair if row.options is None else row.options
         own = {
             "bias": row.bias,
@@ -177,24 +175,24 @@ def _coverage(pair: PairAgreement | OptionAgreement) -> float | None:
     return (units - pair.missing) / units if units else None
 
 
-def _print(found: Comparison) -> None:
+def _print(comparison: Comparison) -> None:
     console = terminal()
-    names = ", ".join(queue.name for queue in found.queues)
-    console.print(f"{found.run} against {found.raters} raters of {names}")
-    if found.together:
-        console.print(found.together)
+    names = ", ".join(queue.name for queue in comparison.queues)
+    console.print(f"{comparison.run} against {comparison.raters} raters of {names}")
+    if comparison.together:
+        console.print(comparison.together)
     table = Table()
     table.add_column("criterion")
     for title in COLUMNS.values():
         table.add_column(title, justify="right", no_wrap=True)
-    for name, row in _rows(found):
+    for name, row in _rows(comparison):
         table.add_row(
             name, *(_shown(row[key], signed=key == "bias") for key in COLUMNS), end_section=name == ALL
         )
     console.print(table)
-    if found.describes is not None:
-        console.print(found.describes.sentence)
-    for one in found.criteria:
+    if comparison.describes is not None:
+        console.print(comparison.describes.sentence)
+    for one in comparison.criteria:
         if one.mean_value is not None:
             console.print(f"{one.criterion.name}: a check, {text_of(one.mean_value)} on average.")
         elif one.options is not None and one.options.quadratic_kappa is not None:
@@ -203,46 +201,48 @@ def _print(found: Comparison) -> None:
                 f"{text_of(one.options.quadratic_kappa)}, "
                 f"within one step {text_of(one.options.adjacent_accuracy)}."
             )
-    if any(row.criterion.kind != "binary" for row in found.criteria):
-        console.print(f"All criteria pools the {found.n_binary} labels of binary criteria.")
-    if found.panel is not None:
-        console.print(_members(found.panel))
-        console.print(f"α among the members {text_of(found.panel.alpha)}.")
-    scores = found.scores.agreement
+    if any(row.criterion.kind != "binary" for row in comparison.criteria):
+        console.print(f"All criteria pools the {comparison.n_binary} labels of binary criteria.")
+    if comparison.panel is not None:
+        console.print(_members(comparison.panel))
+        console.print(f"α among the members {text_of(comparison.panel.alpha)}.")
+    scores = comparison.scores.agreement
     if scores.n:
         console.print(
             f"Scores of {counted(scores.n, 'item')}: Pearson {text_of(scores.pearson)}, "
             f"Spearman {text_of(scores.spearman)}, "
             f"judge less people {text_of(scores.bias, signed=True)} on average."
         )
-    _print_estimate(found.scores.estimate)
-    if found.leaning:
-        console.print(f"The judge is {found.leaning}: bias {text_of(found.bias, signed=True)}.")
-    if found.ceiling.n:
+    _print_estimate(comparison.scores.estimate)
+    if comparison.leaning:
+        console.print(f"The judge is {comparison.leaning}: bias {text_of(comparison.bias, signed=True)}.")
+    if comparison.ceiling.n:
         console.print(
-            "κ in a seat is the judge's, people's κ that of each of these "
-            f"{found.ceiling.raters} people, with the majority of the others. κ is with the majority of all."
+            f"κ in a seat is the judge's, people's κ that of each of these {comparison.ceiling.raters} "
+            "people, with the majority of the others. κ is with the majority of all."
         )
-    if found.look is not None:
-        which = f"look {found.look.number} at the test half of {found.look.dataset}"
-        confidence = share(found.look.confidence, 1)
+    if comparison.look is not None:
+        which = f"look {comparison.look.number} at the test half of {comparison.look.dataset}"
+        confidence = share(comparison.look.confidence, 1)
         console.print(f"This is {which}: what is claimed holds at {confidence}, intervals at 95% each.")
-    _print_left_out(found)
+    _print_left_out(comparison)
 
 
-def _print_left_out(found: Comparison) -> None:
+def _print_left_out(comparison: Comparison) -> None:
     console = terminal()
-    if found.undecided:
-        tied = counted(found.undecided, "labelled criterion", "labelled criteria")
+    if comparison.undecided:
+        tied = counted(comparison.undecided, "labelled criterion", "labelled criteria")
         console.print(f"{tied} left out: people are tied.")
-    if found.of_other_systems:
-        labels = counted(found.of_other_systems, "label")
+    if comparison.of_other_systems:
+        labels = counted(comparison.of_other_systems, "label")
         console.print(f"{labels} of other versions' answers: the run was not over those.")
-    if found.on_other_versions:
-        labels = counted(found.on_other_versions, "label")
+    if comparison.on_other_versions:
+        labels = counted(comparison.on_other_versions, "label")
         console.print(f"{labels} by other rubric versions: the run was never asked those.")
-    if found.hidden_items:
-        console.print(f"{counted(found.hidden_items, 'item')} left out: still to be reviewed by you, blind.")
+    if comparison.hidden_items:
+        console.print(
+            f"{counted(comparison.hidden_items, 'item')} left out: still to be reviewed by you, blind."
+        )
 
 
 def _members(panel: PanelComparison) -> Table:
@@ -263,22 +263,22 @@ def _members(panel: PanelComparison) -> Table:
     return table
 
 
-def _print_estimate(found: PeopleEstimate) -> None:
+def _print_estimate(estimate: PeopleEstimate) -> None:
     console = terminal()
-    if found.unavailable is not None:
-        print_unavailable(found.unavailable, of="What people would say of all items is not known.")
+    if estimate.unavailable is not None:
+        print_unavailable(estimate.unavailable, of="What people would say of all items is not known.")
         return
-    for of, mean in ((found.population, found.these), ("cases like these", found.like_these)):
+    for of, mean in ((estimate.population, estimate.these), ("cases like these", estimate.like_these)):
         assert mean is not None
         why, items = f" {mean.reason}" if mean.reason else "", counted(mean.n, "fully labelled item")
         console.print(f"People's mean score over {of}: {text_of(mean)} from {items}.{why}")
-    these, like_these = found.these, found.like_these
+    these, like_these = estimate.these, estimate.like_these
     assert these is not None
     assert like_these is not None
     if these.worst is not None:
         console.print(
             f"{these.missing:,} items people were asked about have no answer; with all of them worst or best "
-            f"the interval would be {interval_text(these.worst, these.best)} over {found.population} and "
+            f"the interval would be {interval_text(these.worst, these.best)} over {estimate.population} and "
             f"{interval_text(like_these.worst, like_these.best)} over cases like these."
         )
 

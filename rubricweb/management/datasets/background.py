@@ -47,41 +47,41 @@ def bring_in(options: argparse.Namespace) -> int:
     )
     imports.check(actor.team, asked, by=actor.user)
     upload_id = uploads.keep(_pieces(options.file))
-    found = imports.start(actor.team, asked, by=actor.user, upload_id=upload_id, enqueue=None)
+    job = imports.start(actor.team, asked, by=actor.user, upload_id=upload_id, enqueue=None)
     try:
-        with left_to_workers(), meanwhile(partial(_say, found.pk), every_seconds=SAID_EVERY_SECONDS):
-            found = imports.work(found.pk, worker=worker_name(), now=database_clock())
+        with left_to_workers(), meanwhile(partial(_say, job.pk), every_seconds=SAID_EVERY_SECONDS):
+            job = imports.work(job.pk, worker=worker_name(), now=database_clock())
     except KeyboardInterrupt:
-        imports.cancel(found, now=database_now())
+        imports.cancel(job, now=database_now())
         raise
-    [found] = without_hidden_keys([found], viewer=actor.user, team=actor.team)
-    return _ended(found, as_json=options.json)
+    [job] = without_hidden_keys([job], viewer=actor.user, team=actor.team)
+    return _ended(job, as_json=options.json)
 
 
-def _ended(found: DatasetImport, *, as_json: bool) -> int:
-    if found.state == ImportState.ASKS:
-        imports.cancel(found, now=database_now())
-        for key, same in found.found["duplicates"][:SHOWN]:
+def _ended(job: DatasetImport, *, as_json: bool) -> int:
+    if job.state == ImportState.ASKS:
+        imports.cancel(job, now=database_now())
+        for key, same in job.found["duplicates"][:SHOWN]:
             note(f"{key} says the same as {same}")
         raise Conflict(
-            f"{counted(found.duplicate_count, 'item')} of {found.rows_read:,} say what an earlier item says. "
+            f"{counted(job.duplicate_count, 'item')} of {job.rows_read:,} say what an earlier item says. "
             "Nothing was stored: say --duplicates skip or --duplicates keep."
         )
-    if found.state != ImportState.DONE:
-        raise Invalid(found.message, [Fault(*one) for one in found.faults])
+    if job.state != ImportState.DONE:
+        raise Invalid(job.message, [Fault(*one) for one in job.faults])
     if as_json:
         from rubricweb.api.datasets.schemas import DatasetImport as Shown
 
-        print_shape(Shown, found)
+        print_shape(Shown, job)
         return 0
-    assert found.dataset is not None, "a constraint of the table"
-    note(f"Stored {counted(found.rows_stored, 'item')} in {found.dataset} (id:{found.dataset.pk})")
-    if found.duplicate_count:
-        done = "skipped" if found.duplicates == "skip" else "kept"
-        note(f"{counted(found.duplicate_count, 'item')} said what an earlier item says: {done}")
-    for fault in found.found["left_out"]:
+    assert job.dataset is not None, "a constraint of the table"
+    note(f"Stored {counted(job.rows_stored, 'item')} in {job.dataset} (id:{job.dataset.pk})")
+    if job.duplicate_count:
+        done = "skipped" if job.duplicates == "skip" else "kept"
+        note(f"{counted(job.duplicate_count, 'item')} said what an earlier item says: {done}")
+    for fault in job.found["left_out"]:
         note(f"Left out: {Fault(*fault)}")
-    missing = (found.found.get("plan") or {}).get("missing") or []
+    missing = (job.found.get("plan") or {}).get("missing") or []
     if missing:
         more = f" and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else ""
         note(f"{counted(len(missing), 'case')} without an answer: {', '.join(missing[:SHOWN])}{more}")

@@ -24,22 +24,22 @@ def show_case(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.VIEWER)
     dataset = lookup.dataset_called(actor.team, options.dataset)
     case = access.access_case(actor.team, lookup.case_called(dataset, options.case).pk)
-    found = case_answers(case, viewer=actor.user, size=min(options.limit, MOST))
+    answers = case_answers(case, viewer=actor.user, size=min(options.limit, MOST))
     if options.json:
         from rubricweb.api.cases import schemas
 
-        print_shape(schemas.Case, schemas.case_in_full(case, found))
+        print_shape(schemas.Case, schemas.case_in_full(case, answers))
         return 0
     note(f"Case {case.key}: {first_words(query_text(words_of(case).to_engine().query))}")
     if tags := tags_of([case.pk]).get(case.pk):
         note(f"Tags: {', '.join(tags)}")
     rows = table(("id", "answer", "words", "run", "judge", "people"), ("score",))
-    for answer in found.answers:
+    for answer in answers.answers:
         rows.add_row(*_row(answer))
     terminal().print(rows)
-    if not found.graded_alike:
+    if not answers.graded_alike:
         note("Judge, rubric version or examples differ: compare scores only where they are the same.")
-    note_more(FirstRows(found.answers, found.next_cursor is not None), len(found.answers))
+    note_more(FirstRows(answers.answers, answers.next_cursor is not None), len(answers.answers))
     return 0
 
 

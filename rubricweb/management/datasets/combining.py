@@ -38,39 +38,42 @@ def combine(options: argparse.Namespace) -> int:
         plan = plans.plan(actor.team, asked, viewer=actor.user)
         runs = reruns.planned(asked.parts, viewer=actor.user, now=database_now())
         return _say_plan(plan, runs, as_json=options.json)
-    found = combinations.start(actor.team, asked, by=actor.user, enqueue=None)
+    combination = combinations.start(actor.team, asked, by=actor.user, enqueue=None)
     try:
         with left_to_workers():
-            found = combinations.work(found.pk, worker=worker_name(), now=database_clock())
+            combination = combinations.work(combination.pk, worker=worker_name(), now=database_clock())
     except KeyboardInterrupt:
-        combinations.cancel(found, now=database_now())
+        combinations.cancel(combination, now=database_now())
         raise
-    if found.state != CombinationState.DONE:
-        raise Invalid(found.message or f"Combining ended: {found.get_state_display().lower()}.")
+    if combination.state != CombinationState.DONE:
+        raise Invalid(combination.message or f"Combining ended: {combination.get_state_display().lower()}.")
     if options.json:
         from rubricweb.api.datasets.combination_schemas import Combination
 
-        print_shape(Combination, found)
+        print_shape(Combination, combination)
         return 0
-    assert found.dataset is not None, "it is done"
-    note(f"Combined {counted(found.items_copied, 'item')} in {found.dataset} (id:{found.dataset.pk}).")
+    assert combination.dataset is not None, "it is done"
+    note(
+        f"Combined {counted(combination.items_copied, 'item')} in {combination.dataset} "
+        f"(id:{combination.dataset.pk})."
+    )
     return 0
 
 
 def list_combinations(options: argparse.Namespace) -> int:
     """What was combined, the newest first."""
     actor = resolve_actor(options, Role.EDITOR)
-    found = first(
+    page = first(
         options.limit, lambda cursor, size: selected.combinations(actor.team, cursor=cursor, size=size)
     )
     if options.json:
         from rubricweb.api.datasets.combination_schemas import Combination
 
-        for one in found.rows:
+        for one in page.rows:
             print_shape(Combination, one)
-    elif found.rows:
+    elif page.rows:
         rows = table(("id", "name", "state", "from", "by", "begun"), ("copied", "runs left"))
-        for one in found.rows:
+        for one in page.rows:
             originals = ", ".join(str(part.dataset) for part in one.parts.all())
             copied = f"{count(one.items_copied)} of {count(one.items_planned)}"
             figures = (copied, count(one.runs_left))  # type: ignore[attr-defined]  # the selector counts
@@ -79,17 +82,17 @@ def list_combinations(options: argparse.Namespace) -> int:
         terminal().print(rows)
     else:
         note("Nothing was combined. Do it with: rubricweb datasets combine DATASET DATASET --name NAME")
-    note_more(found, options.limit)
+    note_more(page, options.limit)
     return 0
 
 
 def runs(options: argparse.Namespace) -> int:
     """The runs of the originals; those named are started again over the combined dataset, all or none."""
     actor = resolve_actor(options, Role.EDITOR)
-    found = lookup.combination_called(actor.team, options.combination)
+    combination = lookup.combination_called(actor.team, options.combination)
     if options.run:
         made = reruns.start(
-            found,
+            combination,
             options.run,
             by=actor.user,
             enqueue=tasks.notify,
@@ -102,12 +105,12 @@ def runs(options: argparse.Namespace) -> int:
             print_shape(StartedRuns, {"run_ids": [run.pk for run in made]})
             return 0
         ids = ", ".join(str(run.pk) for run in made)
-        say(f"Started {counted(len(made), 'run')} over {found.dataset}: {ids}")
+        say(f"Started {counted(len(made), 'run')} over {combination.dataset}: {ids}")
         note_without_workers()
         return 0
     if options.budget is not None or options.no_cap:
         raise Invalid.at("--run", "none", "with --budget or --no-cap the runs to start again")
-    offered = reruns.of_combination(found, viewer=actor.user, now=database_now())
+    offered = reruns.of_combination(combination, viewer=actor.user, now=database_now())
     if options.json:
         from rubricweb.api.datasets.combination_schemas import Rerun
 
@@ -116,21 +119,22 @@ def runs(options: argparse.Namespace) -> int:
     else:
         _say_runs(offered)
         if not offered:
-            note(f"There are no runs to start again: {found} is {found.get_state_display().lower()}.")
+            state = combination.get_state_display().lower()
+            note(f"There are no runs to start again: {combination} is {state}.")
     return 0
 
 
 def cancel(options: argparse.Namespace) -> int:
     """Nothing of it stays."""
     actor = resolve_actor(options, Role.EDITOR)
-    found = lookup.combination_called(actor.team, options.combination)
-    combinations.cancel(found, now=database_now())
+    combination = lookup.combination_called(actor.team, options.combination)
+    combinations.cancel(combination, now=database_now())
     if options.json:
         from rubricweb.api.datasets.combination_schemas import Combination
 
-        print_shape(Combination, found)
+        print_shape(Combination, combination)
         return 0
-    return say(f"Combining {found} is cancelled; nothing of it stays.")
+    return say(f"Combining {combination} is cancelled; nothing of it stays.")
 
 
 def _systems(datasets: list[Dataset], options: argparse.Namespace) -> list[str]:

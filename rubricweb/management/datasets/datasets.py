@@ -23,24 +23,24 @@ from rubricweb.templatetags.display import count, percent
 def list_datasets(options: argparse.Namespace) -> int:
     """The datasets, newest first."""
     actor = resolve_actor(options, Role.VIEWER)
-    found = first(
+    page = first(
         options.limit,
         lambda cursor, size: selected.datasets(actor.team, search=options.search, cursor=cursor, size=size),
     )
     if options.json:
         from rubricweb.api.datasets.schemas import DatasetInList
 
-        for row in found.rows:
+        for row in page.rows:
             print_shape(DatasetInList, row)
-    elif found.rows:
+    elif page.rows:
         rows = table(("id", "dataset", "half"), ("imported", "items", "runs"))
-        for row in found.rows:
+        for row in page.rows:
             figures = (count(row.item_count or 0), count(row.run_count))  # type: ignore[attr-defined]  # the selector counts
             rows.add_row(str(row.pk), row.name, row.sealed_as, moment(row.created_at), *figures)
         terminal().print(rows)
-    if not found.rows:
+    if not page.rows:
         note("There are no such datasets. Bring one in: rubricweb import-dataset FILE")
-    note_more(found, options.limit)
+    note_more(page, options.limit)
     return 0
 
 
@@ -51,7 +51,7 @@ def items(options: argparse.Namespace) -> int:
     listed = selected.Listed(
         selected.read_version(options.version), options.half or "", asked_tags(options.tag)
     )
-    found = first(
+    page = first(
         options.limit,
         lambda cursor, size: selected.items(
             dataset,
@@ -67,11 +67,11 @@ def items(options: argparse.Namespace) -> int:
     if options.json:
         from rubricweb.api.datasets.schemas import ItemInList
 
-        for row in found.rows:
+        for row in page.rows:
             print_shape(ItemInList, row)
-    elif found.rows:
+    elif page.rows:
         rows = table(("id", "item", "system", "half", "tags", "begins"), ("characters",))
-        for row in found.rows:
+        for row in page.rows:
             begins, characters = row.excerpt, row.characters  # type: ignore[attr-defined]  # the selector measures
             system = row.system or ""  # type: ignore[attr-defined]  # the selector names it
             key = row.shown_key or "withheld"  # type: ignore[attr-defined]  # annotated
@@ -79,9 +79,9 @@ def items(options: argparse.Namespace) -> int:
             tags = ", ".join(row.shown_tags or ())  # type: ignore[attr-defined]  # annotated
             rows.add_row(f"id:{row.pk}", key, system, row.case.half, tags, words, count(characters))
         terminal().print(rows)
-    if not found.rows:
+    if not page.rows:
         note(f"There are no such items in {dataset}.")
-    note_more(found, options.limit)
+    note_more(page, options.limit)
     return 0
 
 
@@ -90,18 +90,18 @@ def columns(options: argparse.Namespace) -> int:
     actor, dataset = _dataset(options, Role.EDITOR if options.name or options.none else Role.VIEWER)
     if options.name or options.none:
         column_services.declare(dataset, options.name, by=actor.user)
-    found = declared(dataset)
+    declared_columns = declared(dataset)
     if options.json:
         from rubricweb.api.datasets.schemas import ColumnInList
 
-        for column in found:
+        for column in declared_columns:
             print_shape(ColumnInList, column)
-    elif found:
+    elif declared_columns:
         rows = table(("column", "most frequent values"), ())
-        for column in found:
+        for column in declared_columns:
             rows.add_row(column.name, ", ".join(column.values[:8]))
         terminal().print(rows)
-    if not found:
+    if not declared_columns:
         note(f"{dataset} declares no columns. Declare some: rubricweb datasets columns DATASET NAME …")
     return 0
 
@@ -140,18 +140,18 @@ def rater_kind(options: argparse.Namespace) -> int:
 
 
 def _print_raters(dataset: Dataset, *, as_json: bool) -> int:
-    found = selected.imported_raters(dataset)
+    raters = selected.imported_raters(dataset)
     if as_json:
         from rubricweb.api.datasets.schemas import ImportedRater
 
-        for row in found:
+        for row in raters:
             print_shape(ImportedRater, row)
-    elif found:
+    elif raters:
         rows = table(("id", "rater", "counts as"), ("labels",))
-        for row in found:
+        for row in raters:
             rows.add_row(f"id:{row.id}", row.name, row.rater_kind, count(row.labels))
         terminal().print(rows)
-    if not found:
+    if not raters:
         note(f"Nobody labelled {dataset} in a file.")
     return 0
 

@@ -27,25 +27,25 @@ def halves(options: argparse.Namespace) -> int:
         drawing.split_cases(dataset, n_dev=options.dev, by=actor.user, seed=options.seed or 0)
     elif options.extend:
         drawing.extend_split(dataset, by=actor.user, seed=options.seed)
-    found = selected.halves(dataset, viewer=actor.user)
+    halves = selected.halves(dataset, viewer=actor.user)
     if options.json:
         from rubricweb.api.datasets.half_schemas import Halves
 
-        print_shape(Halves, found)
+        print_shape(Halves, halves)
         return 0
-    return _say(dataset, found)
+    return _say(dataset, halves)
 
 
-def _say(dataset: Dataset, found: selected.Halves) -> int:
-    if found.report is None and not found.looks:
+def _say(dataset: Dataset, halves: selected.Halves) -> int:
+    if halves.report is None and not halves.looks:
         note(f"The cases of {dataset} are not split. Split them: rubricweb datasets halves DATASET --dev N")
         return 0
-    if found.report is not None:
-        _say_draws(found, found.report)
-    if found.looks:
-        say(f"Looks at the test half: {len(found.looks)}. Comparing a judge with people on it is the next.")
+    if halves.report is not None:
+        _say_draws(halves, halves.report)
+    if halves.looks:
+        say(f"Looks at the test half: {len(halves.looks)}. Comparing a judge with people on it is the next.")
         rows = table(("look", "when", "by", "run"), ("items", "version", "claims at"))
-        for look in found.looks:
+        for look in halves.looks:
             about = (str(look.number), moment(look.at), str(look.looked_by or ""), str(look.run or "deleted"))
             figures = (count(look.items), str(look.dataset_version), percent(look.confidence, 2))
             rows.add_row(*about, *figures)
@@ -53,10 +53,10 @@ def _say(dataset: Dataset, found: selected.Halves) -> int:
     return 0
 
 
-def _say_draws(found: selected.Halves, report: dict[str, Any]) -> None:
-    lines = [f"dev: {counted(found.dev, 'case')}, test: {counted(found.test, 'case')}"]
-    if found.without:
-        lines.append(f"in neither: {counted(found.without, 'case')}; --extend draws them")
+def _say_draws(halves: selected.Halves, report: dict[str, Any]) -> None:
+    lines = [f"dev: {counted(halves.dev, 'case')}, test: {counted(halves.test, 'case')}"]
+    if halves.without:
+        lines.append(f"in neither: {counted(halves.without, 'case')}; --extend draws them")
     if report["largest_difference"] is not None:
         difference = percent(report["largest_difference"], 1)
         lines.append(f"Their shares of a label differ by {difference} at most.")
@@ -65,7 +65,7 @@ def _say_draws(found: selected.Halves, report: dict[str, Any]) -> None:
         lines.append(f"{same} in dev with the words of one in test.")
     say(*lines)
     rows = table(("draw", "when", "by"), ("seed", "dev", "test"))
-    for draw in found.draws:
+    for draw in halves.draws:
         by = str(draw.created_by or "")
         figures = (str(draw.seed), count(draw.n_dev), count(draw.n_test))
         rows.add_row(str(draw.number), moment(draw.created_at), by, *figures)

@@ -37,20 +37,20 @@ def tag(options: argparse.Namespace) -> int:
     return 0
 
 
-def _show(dataset: Dataset, options: argparse.Namespace, found: list[TagCount]) -> int:
+def _show(dataset: Dataset, options: argparse.Namespace, tags: list[TagCount]) -> int:
     if options.json:
         from rubricweb.api.cases.tag_schemas import TagCount as Shown
 
-        for row in found:
+        for row in tags:
             print_shape(Shown, row)
         return 0
-    if not found:
+    if not tags:
         note(
             f"No case of {dataset} has a tag. Give some: rubricweb datasets tag DATASET --case KEY --add TAG"
         )
         return 0
     rows = table(("tag",), ("cases",))
-    for row in found:
+    for row in tags:
         rows.add_row(row.tag, count(row.cases))
     terminal().print(rows)
     return 0

@@ -23,15 +23,15 @@ def versions(options: argparse.Namespace) -> int:
     """The versions of a dataset, newest first."""
     actor = resolve_actor(options, Role.VIEWER)
     dataset = lookup.dataset_called(actor.team, options.dataset)
-    found = selected.changes(dataset, viewer=actor.user)
+    changes = selected.changes(dataset, viewer=actor.user)
     if options.json:
         from rubricweb.api.datasets.version_schemas import DatasetVersion
 
-        for row in found:
+        for row in changes:
             print_shape(DatasetVersion, row)
         return 0
     rows = table(("version", "when", "by", "what", "note"), ("items",))
-    for row in found:
+    for row in changes:
         by = str(row.created_by or "")
         what = row.get_kind_display().lower()
         rows.add_row(str(row.version), moment(row.created_at), by, what, row.note, count(row.items))

@@ -50,18 +50,18 @@ def run(options: argparse.Namespace) -> int:
 
 def _earlier(dataset: Dataset, viewer: User, *, as_json: bool) -> int:
     """The newest exports of the dataset, and which of them count labels by a decision that was replaced."""
-    found = recorded_exports(dataset, viewer=viewer)
+    exports = recorded_exports(dataset, viewer=viewer)
     if as_json:
         from rubricweb.api.exports.schemas import RecordedExport as Shape
 
-        for one in found:
+        for one in exports:
             print_shape(Shape, one)
         return 0
-    if not found:
+    if not exports:
         note("Nothing was exported of this dataset yet.")
         return 0
     rows = table(("when", "by", "what", "format", "version", "labels of earlier words"))
-    for one in found:
+    for one in exports:
         said = [
             f"{decision.name} ({decision.criterion or 'guidelines'}, v{decision.version})"
             + (", decided otherwise since" if decision.replaced_at else "")

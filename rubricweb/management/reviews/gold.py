@@ -67,15 +67,15 @@ def _queue(options: argparse.Namespace, *, archived_too: bool = False) -> tuple[
 
 
 def _rater(queue: ReviewQueue, name: str) -> Rater:
-    found = [
+    raters = [
         rater
         for rater in queue.raters.select_related("user").order_by("name")
         if name in (rater.name, rater.user.username if rater.user else None)
     ]
-    if len(found) != 1:
+    if len(raters) != 1:
         known = ", ".join(queue.raters.order_by("name").values_list("name", flat=True)[:20])
-        raise Invalid(f"{len(found)} raters of {queue} are called {name!r}. Known: {known or 'nobody'}.")
-    return found[0]
+        raise Invalid(f"{len(raters)} raters of {queue} are called {name!r}. Known: {known or 'nobody'}.")
+    return raters[0]
 
 
 def _name(item: Any) -> str:
@@ -84,11 +84,11 @@ def _name(item: Any) -> str:
 
 
 def _shown(options: argparse.Namespace, actor: Actor, queue: ReviewQueue) -> int:
-    found = selected.gold_overview(queue, actor.user)
+    overview = selected.gold_overview(queue, actor.user)
     if options.json:
         from rubricweb.api.reviews import calibration_schemas as schemas
 
-        print_shape(schemas.Gold, schemas.gold(queue, found))
+        print_shape(schemas.Gold, schemas.gold(queue, overview))
         return 0
     asked = f"{queue.pass_mark:.0%} must be right" if queue.pass_mark is not None else "no mark to pass"
     below = queue.extra_rater_below
@@ -96,15 +96,15 @@ def _shown(options: argparse.Namespace, actor: Actor, queue: ReviewQueue) -> int
     console.print(
         facts(
             [
-                ("gold items", f"{count(found.gold)}; {count(found.more)} more could be"),
-                ("named", ", ".join(map(_name, found.items)) or "none"),
+                ("gold items", f"{count(overview.gold)}; {count(overview.more)} more could be"),
+                ("named", ", ".join(map(_name, overview.items)) or "none"),
                 ("come first", f"{queue.calibration_items}, {asked}" if queue.calibration_items else "none"),
                 ("one more rater", "never" if below is None else f"below {below:.0%} agreement"),
             ]
         )
     )
     rows = table(("rater", "round"), ("right", "of", "share"))
-    for row in found.raters:
+    for row in overview.raters:
         stage = row.round.stage.value
         if row.withheld:
             rows.add_row(row.rater.name, stage, "withheld while you review blind", "", "")

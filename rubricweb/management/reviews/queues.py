@@ -217,8 +217,8 @@ def reassign(options: argparse.Namespace) -> int:
 
 def _queue(options: argparse.Namespace, role: Role) -> tuple[Actor, ReviewQueue]:
     actor = resolve_actor(options, role)
-    found = lookup.queue_called(actor.team, options.queue)
-    return actor, access.access_queue(actor.team, found.pk)
+    queue = lookup.queue_called(actor.team, options.queue)
+    return actor, access.access_queue(actor.team, queue.pk)
 
 
 def _people(names: list[str]) -> list[User]:

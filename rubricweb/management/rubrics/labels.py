@@ -23,19 +23,19 @@ from rubricweb.templatetags.rubric_words import probe_words
 def changes(options: argparse.Namespace) -> int:
     """The criteria a version asks in other words, what stands on the words before, and what was decided."""
     actor = resolve_actor(options, Role.VIEWER)
-    found = changes_with_probes(_version(actor, options), viewer=actor.user)
+    changes = changes_with_probes(_version(actor, options), viewer=actor.user)
     if options.json:
         from rubricweb.api.rubrics.label_schemas import LabelChange as Shape
 
-        for change in found.changes:
+        for change in changes.changes:
             print_shape(Shape, change)
         return 0
-    if not found.changes:
+    if not changes.changes:
         note("The version asks nothing in other words: labels of the versions before count.")
         return 0
     columns = ("criterion", "id", "decision", "by", "labelled again")
     rows = table(columns, ("labels", "reviews", "adjudications"))
-    for change in found.changes:
+    for change in changes.changes:
         decision = change.decision
         said = decision.get_kind_display() if decision is not None else "waits"
         by = (
@@ -47,10 +47,10 @@ def changes(options: argparse.Namespace) -> int:
         labelled = ", ".join(f"{count(one.submitted)} of {count(one.wanted)}" for one in change.queues) or "–"
         rows.add_row(change.name or GUIDELINES, change.uid, said, by, labelled, *map(count, figures))
     terminal().print(rows)
-    for change in found.changes:
+    for change in changes.changes:
         _say_probe(change)
-    if found.regrading is not None:
-        again = found.regrading
+    if changes.regrading is not None:
+        again = changes.regrading
         cost = f" for about {usd(again.cost_usd)}" if again.cost_usd is not None else ""
         note(f"Grading again as {again.run} asks at most {count(again.calls)} questions{cost}.")
     return 0
@@ -109,19 +109,19 @@ def _say(change: LabelChange, options: argparse.Namespace, *lines: str) -> int:
 
 def _say_probe(change: LabelChange) -> None:
     """How far a probe is and what it found, beside what is usual."""
-    found = change.probe
-    if found is None:
+    probe = change.probe
+    if probe is None:
         return
-    if found.withheld:
+    if probe.withheld:
         note(f"{change.name or GUIDELINES}: the probe's figures are withheld until you have answered.")
         return
-    note(f"{change.name or GUIDELINES}: {probe_words(found)}")
+    note(f"{change.name or GUIDELINES}: {probe_words(probe)}")
     for what, figure in (
-        ("Equal labels before and now", found.agreement),
-        ("Alpha before and now", found.alpha),
-        ("Usually equal between raters", found.usual),
-        ("Usual alpha between raters", found.usual_alpha),
-        ("Raters with themselves", found.repeated),
+        ("Equal labels before and now", probe.agreement),
+        ("Alpha before and now", probe.alpha),
+        ("Usually equal between raters", probe.usual),
+        ("Usual alpha between raters", probe.usual_alpha),
+        ("Raters with themselves", probe.repeated),
     ):
         why = f": {figure.reason}" if figure.value is None else ""
         note(f"  {what}: {text_of(figure)}, n = {count(figure.n)}{why}")
@@ -133,9 +133,9 @@ def _version(actor: Actor, options: argparse.Namespace) -> RubricVersion:
 
 def _called(version: RubricVersion, name: str) -> LabelChange:
     """The change about a criterion by name or id. Raises Invalid, naming those there are."""
-    found = changes_with_probes(version, viewer=None).changes
-    for change in found:
+    changes = changes_with_probes(version, viewer=None).changes
+    for change in changes:
         if name == change.uid or (change.name and name.casefold() == change.name.casefold()):
             return change
-    names = ", ".join(change.name or GUIDELINES for change in found) or "none: nothing was reworded"
+    names = ", ".join(change.name or GUIDELINES for change in changes) or "none: nothing was reworded"
     raise Invalid.at("CRITERION", f"{name!r}, which {version} does not ask in other words", names)

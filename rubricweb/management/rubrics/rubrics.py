@@ -19,25 +19,25 @@ from rubricweb.templatetags.display import count
 def list_rubrics(options: argparse.Namespace) -> int:
     """The rubrics, newest edit first."""
     actor = resolve_actor(options, Role.VIEWER)
-    found = first(
+    page = first(
         options.limit,
         lambda cursor, size: selected.rubrics(actor.team, search=options.search, cursor=cursor, size=size),
     )
     if options.json:
         from rubricweb.api.rubrics.schemas import RubricInList
 
-        for row in found.rows:
+        for row in page.rows:
             print_shape(RubricInList, row)
-    elif found.rows:
+    elif page.rows:
         rows = table(("id", "rubric", "newest"), ("edited", "criteria", "runs"))
-        for row in found.rows:
+        for row in page.rows:
             newest = f"v{row.newest_number}" if row.newest_number else "a draft"  # type: ignore[attr-defined]  # the selector counts
             figures = (row.criterion_count, row.run_count)  # type: ignore[attr-defined]  # as above
             rows.add_row(str(row.pk), row.title, newest, moment(row.updated_at), *map(count, figures))
         terminal().print(rows)
-    if not found.rows:
+    if not page.rows:
         note("There are no such rubrics. Bring one in: rubricweb import-rubric FILE")
-    note_more(found, options.limit)
+    note_more(page, options.limit)
     return 0
 
 
@@ -45,21 +45,21 @@ def versions(options: argparse.Namespace) -> int:
     """The published versions of a rubric, newest first, with the id other commands name them by."""
     actor = resolve_actor(options, Role.VIEWER)
     rubric = access.access_rubric(actor.team, lookup.rubric_called(actor.team, options.rubric).pk)
-    found = list(selected.versions(rubric))
+    versions = list(selected.versions(rubric))
     if options.json:
         from rubricweb.api.rubrics.schemas import VersionInList
 
-        for one in found:
+        for one in versions:
             print_shape(VersionInList, one)
-    elif found:
+    elif versions:
         rows = table(("id", "version", "by", "note"), ("published", "criteria", "runs", "queues"))
-        for one in found:
+        for one in versions:
             by = str(one.published_by or "")
             figures = (one.criterion_count, one.run_count, one.queue_count)  # type: ignore[attr-defined]  # the selector counts
             cells = (f"id:{one.pk}", f"v{one.number}", by, one.note, moment(one.published_at))
             rows.add_row(*cells, *map(count, figures))
         terminal().print(rows)
-    if not found:
+    if not versions:
         note(f"{rubric} has only a draft yet.")
     return 0
 

@@ -30,51 +30,51 @@ def show(actor: Actor, run: Run, baseline: Run, *, as_json: bool, fail_on: str =
     """
     require_comparable(run, baseline)
     changes = item_changes(run, baseline, hidden_from(run, actor.user))
-    found = run_diff(run, baseline, viewer=actor.user, changes=changes)
+    diff = run_diff(run, baseline, viewer=actor.user, changes=changes)
     size = max(1, len(changes)) if as_json else SHOWN_ITEMS
     rows = item_page(changes, run, baseline, size=size).rows
     if as_json:
         from rubricweb.api.runs.diff.schemas import RunDiffWithItems
         from rubricweb.api.schemas import WithFields
 
-        print_shape(RunDiffWithItems, WithFields(found, items=rows), indent=2)
+        print_shape(RunDiffWithItems, WithFields(diff, items=rows), indent=2)
     else:
-        _print(found, rows)
-    if not found.scores.n:
-        note(f"Nothing to compare: no {found.paired_by} has a score on both sides.")
+        _print(diff, rows)
+    if not diff.scores.n:
+        note(f"Nothing to compare: no {diff.paired_by} has a score on both sides.")
         return gates.NOTHING
-    return _gate(found, fail_on) if fail_on else 0
+    return _gate(diff, fail_on) if fail_on else 0
 
 
-def _gate(found: RunDiff, fail_on: str) -> int:
+def _gate(diff: RunDiff, fail_on: str) -> int:
     """The exit code for `--fail-on`, with why it is not 0 as a note."""
-    if found.hidden_items:
-        note(gates.undecided(found.hidden_items, found.paired_by))
+    if diff.hidden_items:
+        note(gates.undecided(diff.hidden_items, diff.paired_by))
         return gates.NOTHING
-    if found.direction not in FAILS_ON[fail_on]:
+    if diff.direction not in FAILS_ON[fail_on]:
         return 0
-    note(f"The mean {found.scale} {DIRECTIONS[found.direction]}: --fail-on {fail_on}.")
+    note(f"The mean {diff.scale} {DIRECTIONS[diff.direction]}: --fail-on {fail_on}.")
     return gates.GATE_MISSED
 
 
 # ── For people ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _print(found: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
+def _print(diff: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
     console = terminal()
-    console.print(f"{found.run} against {found.baseline}, over {found.run.dataset}")
-    units = f"{found.paired_by}s"
-    if found.paired_by == "case":
-        after, before = _named_sides(found)
+    console.print(f"{diff.run} against {diff.baseline}, over {diff.run.dataset}")
+    units = f"{diff.paired_by}s"
+    if diff.paired_by == "case":
+        after, before = _named_sides(diff)
         console.print(f"Paired by case: {after} against {before}")
-    for one in found.settings:
+    for one in diff.settings:
         console.print(f"  {one.name}: {one.run}, against {one.baseline}")
-    difference, test = found.scores.difference, found.scores.wilcoxon
+    difference, test = diff.scores.difference, diff.scores.wilcoxon
     console.print(
-        f"Mean {found.scale} {text_of(difference, signed=True)} "
-        f"over {counted(found.scores.n, found.paired_by)}: "
-        f"{value_of(found.scores.mean_one)} became {value_of(found.scores.mean_other)}. "
-        f"Wilcoxon p {p_text(test.p)}, Cohen's d {text_of(found.scores.cohen_d, signed=True)}."
+        f"Mean {diff.scale} {text_of(difference, signed=True)} "
+        f"over {counted(diff.scores.n, diff.paired_by)}: "
+        f"{value_of(diff.scores.mean_one)} became {value_of(diff.scores.mean_other)}. "
+        f"Wilcoxon p {p_text(test.p)}, Cohen's d {text_of(diff.scores.cohen_d, signed=True)}."
     )
     is_off_0 = (difference.low or 0) > 0 or (difference.high or 0) < 0
     if None not in (test.p, difference.low) and ((test.p or 0) < 1 - CONFIDENCE) != is_off_0:
@@ -82,54 +82,54 @@ def _print(found: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
             f"The interval and p differ: the interval is of the mean, and wide where {units} are few; "
             f"Wilcoxon asks by ranks whether {units} moved one way more than the other."
         )
-    counts = found.counts
+    counts = diff.counts
     console.print(
         f"{units.capitalize()}: {counted(counts['regression'], 'regression')}, "
         f"{counted(counts['fix'], 'fix', 'fixes')}, "
         f"{counts['unchanged']} unchanged, "
         f"{counts['unpaired']} in no difference, without a score or with an error on a side."
     )
-    for side in found.sides:
+    for side in diff.sides:
         system = f"{side.system}, " if side.system else ""
         console.print(
             f"  {side.run} ({system}{side.run.state}): {side.graded} of {side.items} items graded, "
             f"coverage {share(side.coverage)}, {counted(side.errors, 'error')}"
         )
-    for side in found.tries:
+    for side in diff.tries:
         console.print(
             f"  {side.run} ({side.run.pk}) is a try, over {counted(side.size.items, 'item')} of the "
             f"{side.size.dataset_items} there were: a run over all of them may say something else."
         )
-    if found.without_pair is not None:
-        _print_without_pair(found, found.without_pair)
-    if found.criteria:
-        console.print(_criteria(found))
-    for label, only in (("run", found.only_run), ("baseline", found.only_baseline)):
+    if diff.without_pair is not None:
+        _print_without_pair(diff, diff.without_pair)
+    if diff.criteria:
+        console.print(_criteria(diff))
+    for label, only in (("run", diff.only_run), ("baseline", diff.only_baseline)):
         if only:
             console.print(f"Only in the {label}: {', '.join(one.criterion.name for one in only)}.")
-    if found.rest is not None and round(found.rest, 4):
-        rest = figure_text(found.rest, n=found.scores.n, signed=True)
+    if diff.rest is not None and round(diff.rest, 4):
+        rest = figure_text(diff.rest, n=diff.scores.n, signed=True)
         console.print(f"Limits of the score, length penalties and items' own rubrics: {rest}.")
     changed = [row for row in rows if row.change.change in ("regression", "fix")]
     if changed:
-        console.print(_items(changed, found.paired_by))
-    if found.hidden_items:
-        hidden = counted(found.hidden_items, found.paired_by)
+        console.print(_items(changed, diff.paired_by))
+    if diff.hidden_items:
+        hidden = counted(diff.hidden_items, diff.paired_by)
         console.print(f"{hidden} left out: still to be reviewed by you, blind.")
 
 
-def _named_sides(found: RunDiff) -> tuple[str, str]:
+def _named_sides(diff: RunDiff) -> tuple[str, str]:
     """The two system versions; the runs where both are over one, with their ids where they share a name."""
-    after, before = (side.system or str(side.run) for side in found.sides)
+    after, before = (side.system or str(side.run) for side in diff.sides)
     if after == before:
-        after, before = str(found.run), str(found.baseline)
+        after, before = str(diff.run), str(diff.baseline)
     if after == before:
-        after, before = f"{after} ({found.run.pk})", f"{before} ({found.baseline.pk})"
+        after, before = f"{after} ({diff.run.pk})", f"{before} ({diff.baseline.pk})"
     return after, before
 
 
-def _print_without_pair(found: RunDiff, without: CasesWithoutPair) -> None:
-    after, before = _named_sides(found)
+def _print_without_pair(diff: RunDiff, without: CasesWithoutPair) -> None:
+    after, before = _named_sides(diff)
     for cases, where in (
         (without.only_run, f"answered only by {after}"),
         (without.only_baseline, f"answered only by {before}"),
@@ -141,7 +141,7 @@ def _print_without_pair(found: RunDiff, without: CasesWithoutPair) -> None:
             terminal().print(f"  No pair: {counted(cases.n, 'case')} {where}: {named}")
 
 
-def _criteria(found: RunDiff) -> Table:
+def _criteria(diff: RunDiff) -> Table:
     table = Table()
     table.add_column("criterion")
     for title in (
@@ -156,7 +156,7 @@ def _criteria(found: RunDiff) -> Table:
         "errors",
     ):
         table.add_column(title, justify="right", no_wrap=True)
-    for row in found.criteria:
+    for row in diff.criteria:
         table.add_row(
             row.criterion.name + (f" (in the baseline: {row.name_before})" if row.name_before else ""),
             str(row.n),

@@ -145,17 +145,17 @@ def show_log(options: argparse.Namespace) -> int:
     """What was decided in a run, by whom or why, newest first."""
     actor = resolve_actor(options, Role.VIEWER)
     run = access.access_run(actor.team, options.run)
-    found = first(
+    page = first(
         options.limit, lambda cursor, size: log.run_log(run, viewer=actor.user, cursor=cursor, size=size)
     )
     if options.json:
         from rubricweb.api.runs.watching_schemas import RunEvent
 
-        for event in found.rows:
+        for event in page.rows:
             print_shape(RunEvent, event)
     else:
-        say(*map(watching.event_line, found.rows))
-    note_more(found, options.limit)
+        say(*map(watching.event_line, page.rows))
+    note_more(page, options.limit)
     return 0
 
 

@@ -54,9 +54,9 @@ def watch(look: Callable[[], Run], *, viewer: User, as_json: bool, every_seconds
         note(f"The run is {run.state}{f': {seen.stop_reason}' if seen.stop_reason != run.state else ''}.")
     if run.state != RunState.FINISHED:
         return 1
-    found = result(run, viewer=viewer)
-    if found.mean.value is None and not found.hidden:
-        note(gates.nothing_scored(found.errored))
+    run_result = result(run, viewer=viewer)
+    if run_result.mean.value is None and not run_result.hidden:
+        note(gates.nothing_scored(run_result.errored))
         return gates.NOTHING
     return 0
 

@@ -19,14 +19,14 @@ WITHHELD = "withheld while you review blind"
 def show(options: argparse.Namespace) -> int:
     """The month so far, the dearest runs first."""
     actor = resolve_actor(options, Role.VIEWER)
-    found = month_figures(actor.team, viewer=actor.user, now=timezone.now())
+    figures = month_figures(actor.team, viewer=actor.user, now=timezone.now())
     if options.json:
         from rubricweb.api.spending.schemas import Spending
 
-        print_shape(Spending, found)
+        print_shape(Spending, figures)
         return 0
-    spent, cap = found.spending, found.cap_usd
-    rows = [("month", f"{found.month:%B %Y}"), ("cap", "none" if cap is None else usd(cap))]
+    spent, cap = figures.spending, figures.cap_usd
+    rows = [("month", f"{figures.month:%B %Y}"), ("cap", "none" if cap is None else usd(cap))]
     if spent is None:
         rows += [("spent", WITHHELD)]
     else:
@@ -39,7 +39,7 @@ def show(options: argparse.Namespace) -> int:
     console = terminal()
     console.print(facts(rows))
     runs = table(("id", "run"), ("calls", "used again", "cost"))
-    for row in found.runs:
+    for row in figures.runs:
         named = ("", "deleted runs") if row.run is None else (str(row.run.pk), str(row.run))
         if row.withheld:
             runs.add_row(*named, WITHHELD, "", "")
@@ -47,9 +47,9 @@ def show(options: argparse.Namespace) -> int:
             more = f" and {count(row.unpriced)} unknown" if row.unpriced else ""
             more += f" and at most {usd(row.lost_at_most_usd)}" if row.lost_calls else ""
             runs.add_row(*named, count(row.calls), count(row.cached), f"{usd(row.cost_usd)}{more}")
-    if found.runs:
+    if figures.runs:
         console.print(runs)
-    return say(*[f"and {count(found.more_runs)} more runs"] * bool(found.more_runs))
+    return say(*[f"and {count(figures.more_runs)} more runs"] * bool(figures.more_runs))
 
 
 def cap(options: argparse.Namespace) -> int:

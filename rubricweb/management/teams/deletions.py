@@ -36,40 +36,38 @@ def delete(options: argparse.Namespace) -> int:
         if options.plan:
             return 0
         raise Invalid.at("--yes-delete", "nothing", f"its name, {plan.name!r}")
-    found = services.delete(row, options.yes_delete, by=by, now=database_now(), enqueue=None)
-    note(f"{found} is deleted; removing its rows.")
+    deletion = services.delete(row, options.yes_delete, by=by, now=database_now(), enqueue=None)
+    note(f"{deletion} is deleted; removing its rows.")
     with left_to_workers():
-        found = services.work(found.pk, worker=worker_name(), now=database_clock())
-    if found.state == DeletionState.FAILED:
-        raise Invalid(found.message)
+        deletion = services.work(deletion.pk, worker=worker_name(), now=database_clock())
+    if deletion.state == DeletionState.FAILED:
+        raise Invalid(deletion.message)
     if options.json:
         from rubricweb.api.deletions.schemas import Deletion
 
-        print_shape(Deletion, found)
+        print_shape(Deletion, deletion)
         return 0
-    return say(f"All of {found.kind} {found} is removed.")
+    return say(f"All of {deletion.kind} {deletion} is removed.")
 
 
 def deletions(options: argparse.Namespace) -> int:
     """What was deleted, the newest first."""
     actor = resolve_actor(options, Role.OWNER, archived_too=True)
-    found = first(
-        options.limit, lambda cursor, size: selected.deletions(actor.team, cursor=cursor, size=size)
-    )
+    page = first(options.limit, lambda cursor, size: selected.deletions(actor.team, cursor=cursor, size=size))
     if options.json:
         from rubricweb.api.deletions.schemas import Deletion
 
-        for one in found.rows:
+        for one in page.rows:
             print_shape(Deletion, one)
-    elif found.rows:
+    elif page.rows:
         rows = table(("id", "kind", "name", "by", "when", "its rows"))
-        for one in found.rows:
+        for one in page.rows:
             how = f"{one.share:.0%} removed" if one.state == DeletionState.RUNNING else one.state
             by = str(one.deleted_by or "")
             rows.add_row(str(one.pk), one.kind, one.name, by, moment(one.deleted_at), how)
         terminal().print(rows)
     else:
         note("Nothing was deleted.")
-    if found.more:
+    if page.more:
         note(f"There is more; --limit {options.limit * 2} shows it.")
     return 0

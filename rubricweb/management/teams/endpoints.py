@@ -26,19 +26,19 @@ CHANGED = ("name", "base_url", "model", *OPTIONS)
 def list_endpoints(options: argparse.Namespace) -> int:
     """A line per endpoint the team's owners added; `rubricweb judge list` has the built-in judges too."""
     team = resolve_actor(options, Role.VIEWER).team
-    found = services.endpoints_of(team, archived=options.archived)
+    endpoints = services.endpoints_of(team, archived=options.archived)
     if options.json:
-        for endpoint in found:
+        for endpoint in endpoints:
             _print_endpoint(endpoint)
         return 0
-    if not found and options.archived:
+    if not endpoints and options.archived:
         note("No endpoint is archived.")
         return 0
-    if not found:
+    if not endpoints:
         note("There are no endpoints yet. Add one: rubricweb endpoints add NAME --base-url URL --model MODEL")
         return 0
     rows = table(("id", "endpoint", "model", "address", "key"))
-    for endpoint in found:
+    for endpoint in endpoints:
         kept = "stored" if endpoint.sealed_key else "none"
         cells = (str(endpoint.pk), endpoint.name, endpoint.model, endpoint.base_url, kept)
         rows.add_row(*cells)
@@ -133,8 +133,8 @@ def _endpoint(
     options: argparse.Namespace, role: Role, *, archived_too: bool = False
 ) -> tuple[Actor, JudgeEndpoint]:
     actor = resolve_actor(options, role, archived_too=archived_too)
-    found = lookup.endpoint_called(actor.team, options.endpoint)
-    return actor, access.access_endpoint(actor.team, found.pk)
+    endpoint = lookup.endpoint_called(actor.team, options.endpoint)
+    return actor, access.access_endpoint(actor.team, endpoint.pk)
 
 
 def _headers(options: argparse.Namespace) -> dict[str, str]:

@@ -13,7 +13,7 @@ from rubricweb.selectors.teams.members import JournalLine, journal
 def run(options: argparse.Namespace) -> int:
     """The newest lines, without what is hidden from the person."""
     actor = resolve_actor(options, Role.VIEWER)
-    found = first(
+    page = first(
         options.limit,
         lambda cursor, size: journal(
             actor.team, viewer=actor.user, actor=options.actor, kind=options.kind, cursor=cursor, size=size
@@ -22,15 +22,15 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         from rubricweb.api.teams.schemas import JournalEntry
 
-        for line in found.rows:
+        for line in page.rows:
             print_shape(JournalEntry, line)
     else:
         console = terminal()
-        for line in found.rows:
+        for line in page.rows:
             console.print(words(_as_one_line(line)), soft_wrap=True)
-    if not found.rows and not options.json:
+    if not page.rows and not options.json:
         note("There is nothing of that in the journal." if options.actor or options.kind else "Nothing yet.")
-    if found.more:
+    if page.more:
         note(f"There is more; --limit {options.limit * 2} shows it.")
     return 0
 

@@ -21,13 +21,13 @@ from rubricweb.services.teams import teams as services
 def list_members(options: argparse.Namespace) -> int:
     """A line per member, the highest role first; e-mail addresses for owners only."""
     actor = resolve_actor(options, Role.VIEWER)
-    found = selected.members(actor.team)
-    owner = any(one.membership.user == actor.user and one.membership.role == Role.OWNER for one in found)
+    members = selected.members(actor.team)
+    owner = any(one.membership.user == actor.user and one.membership.role == Role.OWNER for one in members)
     if options.json:
-        _print_members(found, actor)
+        _print_members(members, actor)
         return 0
     rows = table(("person", "user name", "role", *["e-mail"] * owner, "signed in"))
-    for one in found:
+    for one in members:
         person = one.membership.user
         cells = [str(person), person.username, one.membership.get_role_display()]
         cells += [person.email] * owner + ["never yet" if one.never_signed_in else "yes"]
@@ -55,15 +55,15 @@ def invite(options: argparse.Namespace) -> int:
 def list_invitations(options: argparse.Namespace) -> int:
     """A line per person who was asked and has not come yet, the newest first."""
     actor = resolve_actor(options, Role.OWNER, archived_too=True)
-    found = open_invitations.invitations_of(actor.team, now=timezone.now())
+    invitations = open_invitations.invitations_of(actor.team, now=timezone.now())
     if options.json:
         from rubricweb.api.teams.schemas import Invitation as Shown
 
-        for one in found:
+        for one in invitations:
             print_shape(Shown, one)
         return 0
     rows = table(("for", "role", "by", "sent", "until"))
-    for one in found:
+    for one in invitations:
         sent = "by mail" if one.mailed else "handed over"
         until = one.expires_at.strftime("%Y-%m-%d %H:%M")
         rows.add_row(one.email or one.username, one.get_role_display(), str(one.invited_by), sent, until)
@@ -74,10 +74,10 @@ def list_invitations(options: argparse.Namespace) -> int:
 def withdraw(options: argparse.Namespace) -> int:
     """Makes the link of an open invitation stop working."""
     actor = resolve_actor(options, Role.OWNER, archived_too=True)
-    found = open_invitations.invitation_called(actor.team, options.person, now=timezone.now())
-    if found is None:
+    invitation = open_invitations.invitation_called(actor.team, options.person, now=timezone.now())
+    if invitation is None:
         raise Invalid(f"{options.person!r} has no open invitation into {actor.team}.")
-    inviting.withdraw(found, by=actor.user, now=timezone.now())
+    inviting.withdraw(invitation, by=actor.user, now=timezone.now())
     return say(f"The invitation of {options.person} into {actor.team} is withdrawn.")
 
 
@@ -95,9 +95,9 @@ def link(options: argparse.Namespace) -> int:
     """A new link to hand over, for an open invitation or a member who has not been here yet."""
     actor = resolve_actor(options, Role.OWNER)
     now = timezone.now()
-    found = open_invitations.invitation_called(actor.team, options.person, now=now)
-    if found is not None:
-        invited = inviting.renew(found, by=actor.user, now=now, link=_link, hand_over=True)
+    invitation = open_invitations.invitation_called(actor.team, options.person, now=now)
+    if invitation is not None:
+        invited = inviting.renew(invitation, by=actor.user, now=now, link=_link, hand_over=True)
     else:
         _, membership = _member(options)
         invited = inviting.invite_to_sign_in(membership, by=actor.user, now=now, link=_link)
@@ -113,8 +113,8 @@ def remove(options: argparse.Namespace) -> int:
 
 def _member(options: argparse.Namespace, *, archived_too: bool = False) -> tuple[Actor, Membership]:
     actor = resolve_actor(options, Role.OWNER, archived_too=archived_too)
-    found = lookup.member_called(actor.team, options.person)
-    return actor, selected.member_for(actor.team, found.user_id)
+    member = lookup.member_called(actor.team, options.person)
+    return actor, selected.member_for(actor.team, member.user_id)
 
 
 def _handed(options: argparse.Namespace, actor: Actor, invited: inviting.Invited) -> int:
@@ -149,8 +149,8 @@ def _named(membership: Membership) -> str:
     return str(person) if str(person) == person.username else f"{person} ({person.username})"
 
 
-def _print_members(found: Iterable[selected.TeamMember], actor: Actor) -> None:
+def _print_members(members: Iterable[selected.TeamMember], actor: Actor) -> None:
     from rubricweb.api.teams.schemas import Member, members_in_team
 
-    for row in members_in_team(found, viewer=actor.user):
+    for row in members_in_team(members, viewer=actor.user):
         print_shape(Member, row)

@@ -19,16 +19,16 @@ def list_tokens(options: argparse.Namespace) -> int:
     """The person's own tokens, newest first; never their secrets."""
     actor = resolve_actor(options, Role.VIEWER)
     now = timezone.now()
-    found = selected.tokens(actor.team, actor.user)
+    tokens = selected.tokens(actor.team, actor.user)
     if options.json:
-        for token in found:
+        for token in tokens:
             print_json(_as_json(token, now))
         return 0
-    if not found:
+    if not tokens:
         note(f"{actor.user} has no tokens in {actor.team} yet. Make one: rubricweb tokens new NAME")
         return 0
     rows = table(("id", "token", "begins", "may"), ("last used", "ends"))
-    for token in found:
+    for token in tokens:
         used = moment(token.last_used_at) if token.last_used_at else "never"
         state = _state(token, now)
         ends = moment(token.expires_at) if state == "live" else state
@@ -61,8 +61,8 @@ def new(options: argparse.Namespace) -> int:
 def revoke(options: argparse.Namespace) -> int:
     """Stops a token; programs that use it are refused at once."""
     actor = resolve_actor(options, Role.VIEWER)
-    found = lookup.token_called(actor.team, actor.user, options.token)
-    token = selected.token_for(actor.team, actor.user, found.pk)
+    api_token = lookup.token_called(actor.team, actor.user, options.token)
+    token = selected.token_for(actor.team, actor.user, api_token.pk)
     services.revoke_token(token, by=actor.user, now=timezone.now())
     return say(f"Token {token.pk}, {token.name}, is revoked.")
 

@@ -43,7 +43,7 @@ def first(limit: int, page: Callable[[str | None, int], CursorPage[Row]]) -> Fir
     return FirstRows(tuple(rows), cursor is not None)
 
 
-def note_more(found: FirstRows[Row], limit: int) -> None:
+def note_more(page: FirstRows[Row], limit: int) -> None:
     """Says that there are more rows than the limit, and how to see them."""
-    if found.more:
+    if page.more:
         note(f"There are more: --limit says how many are shown, now {limit:,}.")

@@ -79,8 +79,8 @@ def scope(team: Team, viewer: User, queues: Sequence[ReviewQueue] = (), run: Run
     dataset; without queues, in those it is compared with.
     """
     if run is not None:
-        found = queues_to_compare(run, queues)
-        return Scope(team, viewer, tuple(found), tuple(run.launched_with), of_run=True)
+        compared = queues_to_compare(run, queues)
+        return Scope(team, viewer, tuple(compared), tuple(run.launched_with), of_run=True)
     queues = queues or people_first(list(labelled_queues(team=team)))
     return Scope(team, viewer, tuple(queues), tuple(judge_runs_for_queues(team, queues)))
 

@@ -161,7 +161,7 @@ def inbox(
 
 def inbox_page(
     where: Scope,
-    found: Sequence[InboxUnit],
+    units: Sequence[InboxUnit],
     *,
     kind: str = "",
     criterion_ids: Sequence[int] = (),
@@ -169,12 +169,12 @@ def inbox_page(
     size: int = PAGE_SIZE,
 ) -> InboxPage:
     """The rows of one kind and of some criteria after `cursor`, out of a list these did not narrow yet."""
-    of_kind = [row for row in found if not kind or kind in row.kinds]
-    of_criteria = [row for row in found if not criterion_ids or row.criterion.pk in criterion_ids]
+    of_kind = [row for row in units if not kind or kind in row.kinds]
+    of_criteria = [row for row in units if not criterion_ids or row.criterion.pk in criterion_ids]
     wanted = [row for row in of_kind if not criterion_ids or row.criterion.pk in criterion_ids]
     per_kind = Counter(name for row in of_criteria for name in row.kinds)
     per_criterion = Counter(row.criterion.pk for row in of_kind)
-    criteria = {row.criterion.pk: row.criterion for row in found}
+    criteria = {row.criterion.pk: row.criterion for row in units}
     names = criterion_names(criteria.values())
     after = _opened(cursor) if cursor else None
     rest = [row for row in wanted if after is None or list(row.key) > after]
@@ -240,14 +240,14 @@ class PlaceInList:
     after: InboxUnit | None
 
 
-def around(found: Sequence[InboxUnit], item_id: int, criterion: Criterion) -> PlaceInList:
+def around(units: Sequence[InboxUnit], item_id: int, criterion: Criterion) -> PlaceInList:
     """The neighbours of a unit; of one that has left the list, because it was decided, those of its place."""
-    for index, row in enumerate(found):
+    for index, row in enumerate(units):
         if (row.item_id, row.criterion.pk) == (item_id, criterion.pk):
-            before = found[index - 1] if index else None
-            after = found[index + 1] if index + 1 < len(found) else None
-            return PlaceInList(index + 1, len(found), before, after)
-    return PlaceInList(None, len(found), None, found[0] if found else None)
+            before = units[index - 1] if index else None
+            after = units[index + 1] if index + 1 < len(units) else None
+            return PlaceInList(index + 1, len(units), before, after)
+    return PlaceInList(None, len(units), None, units[0] if units else None)
 
 
 # ── What everybody agrees on ─────────────────────────────────────────────────────────────────────

@@ -116,7 +116,7 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
                 origin=row.origin,
             )
         )
-    found = provenances(queues, items=[item.pk], version=version).get(unit)
+    provenance = provenances(queues, items=[item.pk], version=version).get(unit)
     decided = decisions(queues, version=version, items=[item.pk])
     decision = decided_rows({unit: decided[unit]})[unit] if unit in decided else None
     return UnitToDecide(
@@ -126,7 +126,7 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
         judges=tuple(judges),
         most=majority(answer.verdict for answer in people if answer.verdict),
         decision=decision,
-        provenance=found,
+        provenance=provenance,
         runs=tuple(runs),
     )
 

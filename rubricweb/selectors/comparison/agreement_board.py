@@ -325,14 +325,14 @@ def _matrix(
     called_at = {place: _called(names, ratings.raters[place]) for place in most if labelled[place]}
     kept = sorted(called_at, key=lambda place: _viewer_first(called_at[place]))
     some = replace(ratings, raters=tuple(ratings.raters[place] for place in kept), codes=ratings.codes[kept])
-    found = rater_matrix(some, weighting=weighting, resamples=resamples)
+    matrix = rater_matrix(some, weighting=weighting, resamples=resamples)
     called = [called_at[place] for place in kept]
     return tuple(
         MatrixRow(
             rater=called[row],
-            labelled=found.n[row][row],
+            labelled=matrix.n[row][row],
             cells=tuple(
-                PairCell(other, found.n[row][column], found.raw[row][column], found.kappa[row][column])
+                PairCell(other, matrix.n[row][column], matrix.raw[row][column], matrix.kappa[row][column])
                 for column, other in enumerate(called)
             ),
         )

@@ -96,5 +96,5 @@ def _gold_figures(queue: ReviewQueue, viewer: User) -> dict[int, Figure] | None:
     """Rater id → the share of right labels on gold items; None in a queue without gold items."""
     if not QueueItem.objects.filter(queue=queue, gold=True).exists():
         return None
-    found = gold_accuracy(queue, viewer)
-    return {pk: Figure(one.share, one.low, one.high, one.total) for pk, one in found.items()}
+    figures = gold_accuracy(queue, viewer)
+    return {pk: Figure(one.share, one.low, one.high, one.total) for pk, one in figures.items()}

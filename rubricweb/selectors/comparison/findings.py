@@ -28,7 +28,7 @@ class ComparisonFinding:
     text: str
 
 
-def findings(found: Comparison) -> list[ComparisonFinding]:
+def findings(comparison: Comparison) -> list[ComparisonFinding]:
     """Claims the intervals support, most important first; empty when there is nothing to measure.
 
     Of MET rates a difference is only called one when the 95 % intervals on both sides do not overlap, which
@@ -36,17 +36,19 @@ def findings(found: Comparison) -> list[ComparisonFinding]:
     is said of several choices follows p values after Holm over all of them; the intervals beside it hold for
     all at once. Where the comparison is a look at a test half, claims hold at the confidence of that look.
     """
-    confidence = found.confidence
-    choices = [(row, row.options) for row in found.criteria if row.options is not None and row.options.n]
+    confidence = comparison.confidence
+    choices = [(row, row.options) for row in comparison.criteria if row.options is not None and row.options.n]
     said: list[ComparisonFinding | None] = []
-    if found.overall.n:
+    if comparison.overall.n:
         said = [
-            _bias(found),
-            _agreement(found),
-            _people(_Tested.alone(found.human_alpha, confidence, RELIABLE_ALPHA)),
+            _bias(comparison),
+            _agreement(comparison),
+            _people(_Tested.alone(comparison.human_alpha, confidence, RELIABLE_ALPHA)),
         ]
         said.append(
-            _human_ceiling(found.ceiling, _Tested.alone(_ceiling_difference(found.ceiling), confidence))
+            _human_ceiling(
+                comparison.ceiling, _Tested.alone(_ceiling_difference(comparison.ceiling), confidence)
+            )
         )
     agreeing = _all_at_once([kappa_of(options) for _, options in choices], confidence)
     reliable = _all_at_once([row.human_alpha for row, _ in choices], confidence, against=RELIABLE_ALPHA)
@@ -59,8 +61,8 @@ def findings(found: Comparison) -> list[ComparisonFinding]:
             _human_ceiling(row.ceiling, apart, of=of),
         ]
     if not said:
-        return _checks(found)
-    said += _limits(found, found.overall.n + sum(options.n for _, options in choices))
+        return _checks(comparison)
+    said += _limits(comparison, comparison.overall.n + sum(options.n for _, options in choices))
     return [finding for finding in said if finding is not None]
 
 
@@ -119,12 +121,12 @@ def _ceiling_difference(ceiling: HumanCeiling) -> Figure:
     return Figure(None, None, None, 0) if ceiling.judge is None else ceiling.judge.kappa_difference
 
 
-def _bias(found: Comparison) -> ComparisonFinding | None:
-    judge, people = found.overall.judged_met_rate, found.overall.reference_met_rate
-    bias = widened(found.bias, found.confidence)
+def _bias(comparison: Comparison) -> ComparisonFinding | None:
+    judge, people = comparison.overall.judged_met_rate, comparison.overall.reference_met_rate
+    bias = widened(comparison.bias, comparison.confidence)
     if bias.value is None:
         return None
-    what = "gives credit" if found.has_penalties else "says MET"
+    what = "gives credit" if comparison.has_penalties else "says MET"
     rates = f"the judge {what} on {share(judge.value)} of the units, people on {share(people.value)}."
     if abs(bias.value - ((judge.value or 0) - (people.value or 0))) >= LEAST_RATES_APART:
         rates += " Bias counts every criterion by its weight, and every option by its value."
@@ -132,17 +134,17 @@ def _bias(found: Comparison) -> ComparisonFinding | None:
     if bias.low is None:
         title = "These are too few labels to tell whether the judge is lenient or strict."
         return ComparisonFinding("info", title, text)
-    if not found.leaning:
+    if not comparison.leaning:
         title = "The judge is neither lenient nor strict, as far as these labels show."
         return ComparisonFinding("info", title, text)
-    side = "higher" if found.leaning == "lenient" else "lower"
-    title = f"The judge is {found.leaning}: its answers make scores {side} than people's do."
+    side = "higher" if comparison.leaning == "lenient" else "lower"
+    title = f"The judge is {comparison.leaning}: its answers make scores {side} than people's do."
     return ComparisonFinding("warning", title, text)
 
 
-def _agreement(found: Comparison) -> ComparisonFinding:
-    same = f"They agree on {share(found.overall.accuracy.value)} of {found.overall.n:,} units."
-    return _beyond_chance(_Tested.alone(found.overall.kappa, found.confidence), same)
+def _agreement(comparison: Comparison) -> ComparisonFinding:
+    same = f"They agree on {share(comparison.overall.accuracy.value)} of {comparison.overall.n:,} units."
+    return _beyond_chance(_Tested.alone(comparison.overall.kappa, comparison.confidence), same)
 
 
 def _choice(row: CriterionComparison, options: OptionAgreement, kappa: _Tested) -> ComparisonFinding:
@@ -157,12 +159,12 @@ def _choice(row: CriterionComparison, options: OptionAgreement, kappa: _Tested) 
     return _beyond_chance(kappa, same, of=f"{row.criterion.name}: ", answer="option", name=name)
 
 
-def _checks(found: Comparison) -> list[ComparisonFinding]:
+def _checks(comparison: Comparison) -> list[ComparisonFinding]:
     """What is left to say of a rubric nobody can be held against: its checks are computed."""
     means = [
-        (str(row.criterion.name), row.mean_value) for row in found.criteria if row.mean_value is not None
+        (str(row.criterion.name), row.mean_value) for row in comparison.criteria if row.mean_value is not None
     ]
-    if not means or len(means) < len(found.criteria):
+    if not means or len(means) < len(comparison.criteria):
         return []
     text = "; ".join(f"{name} {text_of(mean)} on average" for name, mean in means if mean.n)
     title = "Every criterion is a check: computed, so there is nothing for judge and people to agree on."
@@ -249,7 +251,7 @@ def _human_ceiling(ceiling: HumanCeiling, tested: _Tested, *, of: str = "") -> C
     return ComparisonFinding("info", _title(of, title), numbers)
 
 
-def _limits(found: Comparison, units: int) -> list[ComparisonFinding]:
+def _limits(comparison: Comparison, units: int) -> list[ComparisonFinding]:
     limits = []
     if units < FEW_UNITS:
         limits.append(
@@ -259,11 +261,11 @@ def _limits(found: Comparison, units: int) -> list[ComparisonFinding]:
                 f"Label at least {FEW_UNITS} units, better a few hundred, before acting on them.",
             )
         )
-    if found.coverage is not None and found.coverage < 0.95:
+    if comparison.coverage is not None and comparison.coverage < 0.95:
         limits.append(
             ComparisonFinding(
                 "warning",
-                f"The judge gave a verdict on {share(found.coverage)} of the units only.",
+                f"The judge gave a verdict on {share(comparison.coverage)} of the units only.",
                 "The figures say nothing about the others.",
             )
         )

@@ -67,9 +67,9 @@ class PeopleEstimate:
 
     def described(self, labelled: Collection[Unit], *, weighted: bool = False) -> DescribedItems | None:
         """Which items figures of these labelled units describe, by the samples of their criteria."""
-        found = self.samples.of({criterion_id for _, criterion_id in labelled})
-        population = _population(self.everything, self.items, found)
-        return described(found, {item_id for item_id, _ in labelled}, population, weighted=weighted)
+        sample = self.samples.of({criterion_id for _, criterion_id in labelled})
+        population = _population(self.everything, self.items, sample)
+        return described(sample, {item_id for item_id, _ in labelled}, population, weighted=weighted)
 
 
 def estimate_of(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> PeopleEstimate:
@@ -109,36 +109,36 @@ def people_estimate(
     everything = f"the {len(rows):,} {whose} {run.dataset}" + " that you may see" * bool(hidden)
     samples = Samples(queues, [row.item_id for row in rows], version=run.rubric_version_id)
     asked = Criterion.objects.filter(version=run.rubric_version_id).exclude(kind="check")
-    found = samples.of(asked.values_list("pk", flat=True))
+    sample = samples.of(asked.values_list("pk", flat=True))
     these = like_these = None
-    if isinstance(found, Sampled) and scores:
-        these = _estimated(ends, found, scores, machine, cases, "these items")
-        if these.low is not None or found.is_census:
-            like_these = _estimated(ends, found, scores, machine, cases, "cases like these")
+    if isinstance(sample, Sampled) and scores:
+        these = _estimated(ends, sample, scores, machine, cases, "these items")
+        if these.low is not None or sample.is_census:
+            like_these = _estimated(ends, sample, scores, machine, cases, "cases like these")
     allowed = like_these is not None
     return PeopleEstimate(
         items=len(rows),
         everything=everything,
-        population=_population(everything, len(rows), found),
+        population=_population(everything, len(rows), sample),
         these=these if allowed else None,
         like_these=like_these,
-        unavailable=None if allowed else _unavailable(run, found, labelled=len(scores), items=len(rows)),
+        unavailable=None if allowed else _unavailable(run, sample, labelled=len(scores), items=len(rows)),
         labelled=labelled,
         judged_labelled=judged_labelled,
         judged=judged,
         samples=samples,
         cases=cases,
-        is_census=isinstance(found, Sampled) and found.is_census,
-        left_out=len(set(scores) - found.asked) if allowed and isinstance(found, Sampled) else 0,
+        is_census=isinstance(sample, Sampled) and sample.is_census,
+        left_out=len(set(scores) - sample.asked) if allowed and isinstance(sample, Sampled) else 0,
         needed=labels_needed(like_these, MARGIN) if like_these is not None else None,
     )
 
 
-def _population(everything: str, items: int, found: Sampled | NotSampled) -> str:
+def _population(everything: str, items: int, sample: Sampled | NotSampled) -> str:
     """The items a sample tells of, in words."""
-    if isinstance(found, NotSampled) or len(found.items) == items:
+    if isinstance(sample, NotSampled) or len(sample.items) == items:
         return everything
-    return f"{len(found.items):,} of {everything}: those the random sample was drawn from"
+    return f"{len(sample.items):,} of {everything}: those the random sample was drawn from"
 
 
 def _by_case(scores: Mapping[int, float | None], cases: Mapping[int, int]) -> list[float]:
@@ -165,22 +165,22 @@ def _known(scores: Mapping[int, float | None]) -> int:
 
 def _estimated(
     scale: tuple[float, float],
-    found: Sampled,
+    sample: Sampled,
     scores: Mapping[int, PeoplesScore],
     machine: Mapping[int, float | None],
     cases: Mapping[int, int],
     population: Population,
 ) -> PeopleMean:
     """People's mean over the items of a sample; labels of items that were not asked about do not count."""
-    people = [scores.get(pk) if pk in found.asked else None for pk in found.items]
-    judged = [machine[pk] for pk in found.items]
+    people = [scores.get(pk) if pk in sample.asked else None for pk in sample.items]
+    judged = [machine[pk] for pk in sample.items]
     return estimate_people_mean(
         [UNKNOWN if score is None else score for score in judged],
         [UNKNOWN if one is None else one.mean for one in people],
-        [found.probability[pk] for pk in found.items],
+        [sample.probability[pk] for pk in sample.items],
         Labelling(
-            answered=[cases.get(pk, pk) for pk in found.items],
-            drawn=[pk in found.asked for pk in found.items],
+            answered=[cases.get(pk, pk) for pk in sample.items],
+            drawn=[pk in sample.asked for pk in sample.items],
             scale=scale,
             by_rater=[{} if one is None else one.by_rater for one in people],
         ),
@@ -191,7 +191,7 @@ def _estimated(
 # ── Why there is none ────────────────────────────────────────────────────────────────────────────
 
 
-def _unavailable(run: Run, found: Sampled | NotSampled, *, labelled: int, items: int) -> Unavailable:
+def _unavailable(run: Run, sample: Sampled | NotSampled, *, labelled: int, items: int) -> Unavailable:
     """What is missing, and the random sample that would do: one that is open already, else a new one."""
     if not items:
         return Unavailable(
@@ -202,12 +202,12 @@ def _unavailable(run: Run, found: Sampled | NotSampled, *, labelled: int, items:
     size = min(LEAST_PILOT, items)
     if not labelled:
         why = "People have not answered all criteria of any item yet."
-    elif isinstance(found, Sampled):
+    elif isinstance(sample, Sampled):
         why = f"{counted(labelled, 'item')} of a random sample: too few labels for an interval."
     else:
         verb, subject = ("is", "it is") if labelled == 1 else ("are", "they are")
         why = (
-            f"{labelled:,} of {items:,} items {verb} labelled, and {subject} no random sample: {found.why}. "
+            f"{labelled:,} of {items:,} items {verb} labelled, and {subject} no random sample: {sample.why}. "
             "Such labels describe their own items only."
         )
     open_sample = _open_sample(run)

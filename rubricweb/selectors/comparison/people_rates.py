@@ -60,9 +60,9 @@ def people_rates(
             means[criterion_id][item_id] = fmean(given)
     rates = {}
     for pk, of in means.items():
-        found = samples.of([pk])
-        if isinstance(found, Sampled):
-            rates[pk] = _weighed(scales[pk], of, found, cases)
+        sample = samples.of([pk])
+        if isinstance(sample, Sampled):
+            rates[pk] = _weighed(scales[pk], of, sample, cases)
         else:
             rates[pk] = PeopleRate(_plain(of, cases))
     return rates
@@ -74,21 +74,21 @@ def _plain(means: Mapping[int, float], cases: Mapping[int, int]) -> Figure:
 
 
 def _weighed(
-    scale: tuple[float, float], means: Mapping[int, float], found: Sampled, cases: Mapping[int, int]
+    scale: tuple[float, float], means: Mapping[int, float], sample: Sampled, cases: Mapping[int, int]
 ) -> PeopleRate:
     """The rate of one criterion, from the means of its items and the ends of the scale of its answers."""
-    place = {pk: at for at, pk in enumerate(found.items)}
+    place = {pk: at for at, pk in enumerate(sample.items)}
     people = np.full(len(place), np.nan)
     for item_id, mean in means.items():
-        if item_id in found.asked:
+        if item_id in sample.asked:
             people[place[item_id]] = mean
     rate = estimate_people_mean(
         np.full(len(place), np.nan),
         people,
-        np.array([found.probability[pk] for pk in found.items]),
+        np.array([sample.probability[pk] for pk in sample.items]),
         Labelling(
-            answered=[cases.get(pk, pk) for pk in found.items],
-            drawn=np.array([pk in found.asked for pk in found.items], dtype=np.bool_),
+            answered=[cases.get(pk, pk) for pk in sample.items],
+            drawn=np.array([pk in sample.asked for pk in sample.items], dtype=np.bool_),
             scale=scale,
         ),
     )

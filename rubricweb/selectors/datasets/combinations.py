@@ -57,10 +57,10 @@ def finished_runs(dataset_ids: Sequence[int]) -> QuerySet[Run]:
     return runs.order_by("-pk")
 
 
-def started_again(found: Sequence[Combination]) -> dict[tuple[int, int], int]:
+def started_again(combinations: Sequence[Combination]) -> dict[tuple[int, int], int]:
     """(combination, run of an original) → the run it was started again as, where that was not deleted."""
-    started = {(one.pk, int(old)): new for one in found for old, new in one.started.items()}
-    teams = {one.team_id for one in found}
+    started = {(one.pk, int(old)): new for one in combinations for old, new in one.started.items()}
+    teams = {one.team_id for one in combinations}
     there = set(Run.objects.filter(pk__in=started.values(), team__in=teams).values_list("pk", flat=True))
     return {place: new for place, new in started.items() if new in there}
 
@@ -70,11 +70,11 @@ def _listed(team: Team) -> QuerySet[Combination]:
     return rows.defer("stamp", "made").prefetch_related("parts__dataset")
 
 
-def _count_runs_left(found: Sequence[Combination]) -> None:
+def _count_runs_left(combinations: Sequence[Combination]) -> None:
     """Counts as `runs_left` how many of the runs that are offered were not started again yet."""
-    for one in found:
+    for one in combinations:
         one.runs_left = 0  # type: ignore[attr-defined]  # for its readers
-    done = [one for one in found if one.state == CombinationState.DONE and one.dataset_id is not None]
+    done = [one for one in combinations if one.state == CombinationState.DONE and one.dataset_id is not None]
     systems = {one.pk: {part.dataset_id: part.system for part in one.parts.all()} for one in done}
     originals = {dataset_id for parts in systems.values() for dataset_id in parts}
     if not originals:

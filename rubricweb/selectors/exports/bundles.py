@@ -180,21 +180,21 @@ def _answer(criterion: Criterion, label: str | None) -> dict[str, Any]:
     return {"verdict": Verdict(label)}
 
 
-def agreement_table(found: Comparison) -> dict[str, Any]:
+def agreement_table(comparison: Comparison) -> dict[str, Any]:
     """A comparison as plain data: overall figures, then every criterion's by its kind."""
     return {
-        "run": str(found.run),
-        "queues": [queue.name for queue in found.queues],
-        "units": found.units,
-        "coverage": found.coverage,
-        "overall": _figures(found.overall) | {"human_alpha": asdict(found.human_alpha)},
-        "scores": _figures(found.scores.agreement),
+        "run": str(comparison.run),
+        "queues": [queue.name for queue in comparison.queues],
+        "units": comparison.units,
+        "coverage": comparison.coverage,
+        "overall": _figures(comparison.overall) | {"human_alpha": asdict(comparison.human_alpha)},
+        "scores": _figures(comparison.scores.agreement),
         "criteria": [
             {"criterion": row.criterion.name, "kind": row.criterion.kind, "units": row.units}
             | _figures(row.pair if row.options is None else row.options)
             | {"human_alpha": asdict(row.human_alpha)}
             | ({} if row.mean_value is None else {"mean_value": asdict(row.mean_value)})
-            for row in found.criteria
+            for row in comparison.criteria
         ],
     }
 

@@ -248,8 +248,8 @@ def other_versions(
     """The versions of queues and run that are not the one the items share, newest first."""
     sources: list[ReviewQueue | Run] = [*queues, *([run] if run else [])]
     ids = {one.rubric_version_id for one in sources if one.rubric_version_id is not None}
-    found = RubricVersion.objects.filter(pk__in=ids).prefetch_related("criteria").order_by("-pk")
-    return [version for version in found if version != shared]
+    versions = RubricVersion.objects.filter(pk__in=ids).prefetch_related("criteria").order_by("-pk")
+    return [version for version in versions if version != shared]
 
 
 def require_one_rubric(queues: Sequence[ReviewQueue]) -> None:

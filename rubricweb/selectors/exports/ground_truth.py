@@ -55,11 +55,11 @@ def settled_labels(
     known = provenances(queues, version=version, datasets=datasets)
     origins = {unit: one for unit, one in known.items() if unit in truths}
     asked = set(Criterion.objects.filter(version_id=version).values_list("pk", flat=True))
-    found = label_lineages(
+    lineages = label_lineages(
         {(given_to, unit[1]) for unit, one in origins.items() for given_to in one.given_to}
     )
-    used = used_decisions(lineage for (_, read), lineage in found.items() if read in asked)
-    return SettledLabels(version, truths, origins, found, used)
+    used = used_decisions(lineage for (_, read), lineage in lineages.items() if read in asked)
+    return SettledLabels(version, truths, origins, lineages, used)
 
 
 def ground_truth_items(

@@ -62,9 +62,9 @@ def label_lineages(wanted: Collection[GivenAndRead]) -> dict[GivenAndRead, Label
     }
 
 
-def used_decisions(found: Iterable[LabelLineage]) -> tuple[UsedDecision, ...]:
+def used_decisions(lineages: Iterable[LabelLineage]) -> tuple[UsedDecision, ...]:
     """The decisions of these, each once, oldest first, as files hold them. One query."""
-    ids = {decision.pk for lineage in found for decision in lineage.decisions}
+    ids = {decision.pk for lineage in lineages for decision in lineage.decisions}
     rows = LabelDecision.objects.filter(pk__in=ids).order_by("pk")
     return tuple(
         UsedDecision(
@@ -120,10 +120,10 @@ def counted_labels(
     adjudications = {
         one.adjudication_id: (one.given_to, read) for (_, read), one in settled.items() if read in asked
     }
-    found = label_lineages({*labels.values(), *adjudications.values()})
+    lineages = label_lineages({*labels.values(), *adjudications.values()})
     return CountedLabels(
-        {pk: found[pair] for pk, pair in labels.items()},
-        {pk: found[pair] for pk, pair in adjudications.items()},
-        used_decisions(found.values()),
+        {pk: lineages[pair] for pk, pair in labels.items()},
+        {pk: lineages[pair] for pk, pair in adjudications.items()},
+        used_decisions(lineages.values()),
         read_criteria(queues, run, labelled={one.criterion_id for one in said}),
     )

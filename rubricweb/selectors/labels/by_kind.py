@@ -99,9 +99,9 @@ def confusion_matrix(confusion: Confusion) -> tuple[ConfusionMatrixRow, ...]:
     )
 
 
-def option_matrix(found: OptionAgreement) -> tuple[ConfusionMatrixRow, ...]:
+def option_matrix(agreement: OptionAgreement) -> tuple[ConfusionMatrixRow, ...]:
     """The counts of a choice as rows of what people said, options in the order of the rubric."""
-    return _matrix(found.levels, found.confusion)
+    return _matrix(agreement.levels, agreement.confusion)
 
 
 def _matrix(levels: Sequence[str], counts: Sequence[Sequence[int]]) -> tuple[ConfusionMatrixRow, ...]:
@@ -251,8 +251,8 @@ class Evidence:
         """The mean of what a check measured, several answers to a case as one; `n` counts the answers."""
         values = np.array([self.judged.values[unit] for unit in units], dtype=np.float64)
         means = case_means(values, cluster_codes(map(self._cluster, units)))
-        found = mean_figure(means.tolist(), limits=value_ends(criterion))
-        return replace(found, n=len(units))
+        figure = mean_figure(means.tolist(), limits=value_ends(criterion))
+        return replace(figure, n=len(units))
 
     def _options(self, criterion: Criterion, units: Sequence[Unit]) -> OptionAgreement:
         return compare_options(

@@ -356,11 +356,11 @@ def my_calibration(queue: ReviewQueue, viewer: User) -> MyCalibration:
     rater = queue.raters.filter(user=viewer).first()
     if rater is None:
         return MyCalibration(CalibrationRound(CalibrationStage.NONE))
-    found = round_of(queue, rater)
-    if found.calibration is None:
-        return MyCalibration(found)
+    own_round = round_of(queue, rater)
+    if own_round.calibration is None:
+        return MyCalibration(own_round)
     reviews = _gold_reviews(queue, rater).filter(
-        state=ReviewState.SUBMITTED, submitted_at__lte=found.calibration.decided_at
+        state=ReviewState.SUBMITTED, submitted_at__lte=own_round.calibration.decided_at
     )
     known, hidden = known_labels(queue), hidden_gold(queue, viewer)
     said = Judgement.objects.in_reviews(pk__in=reviews.order_by().values("pk")).filter(verdict__isnull=False)
@@ -374,7 +374,7 @@ def my_calibration(queue: ReviewQueue, viewer: User) -> MyCalibration:
             withheld.add(one.item_id)
         elif truth is not None:
             answers.append(KnownAnswer(one.item, one.criterion, str(one.verdict), truth))
-    return MyCalibration(found, tuple(answers), len(withheld))
+    return MyCalibration(own_round, tuple(answers), len(withheld))
 
 
 def whom_to_ask(queue: ReviewQueue) -> str:

@@ -47,10 +47,10 @@ def quotable_text(item: Item, place: str) -> str | None:
 
 def place_words(place: str) -> str:
     """A place for people: "prompt[0]" is "Prompt, turn 1"."""
-    found = _PLACE.fullmatch(place)
-    if found is None:
+    match = _PLACE.fullmatch(place)
+    if match is None:
         return place
-    field, turn, _ = found.groups()
+    field, turn, _ = match.groups()
     return field.capitalize() + (f", turn {int(turn) + 1}" if turn else "")
 
 

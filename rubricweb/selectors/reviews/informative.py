@@ -71,11 +71,11 @@ def reasons(
 def priorities(
     dataset: Dataset,
     version: RubricVersion | None,
-    found: Found,
+    reasons_by_item: Found,
     *,
     criteria: Collection[Criterion] = (),
 ) -> dict[int, float]:
-    """Item id → priority, for the items that were `found`; all others have 0.
+    """Item id → priority, for the items with a reason; all others have 0.
 
     The weights of its reasons added up, so that a weightier reason outweighs all lighter ones together, and
     half the share of its criteria they hold for: of these `criteria` where a queue asks about no others.
@@ -95,7 +95,7 @@ def priorities(
     if shared is not None and criteria:
         sizes[shared] = len(criteria)
     result = {}
-    for pk, by in found.items():
+    for pk, by in reasons_by_item.items():
         touched = len(frozenset().union(*by.values()))
         version_id = own.get(pk, shared)
         size = sizes.get(version_id, 0) if version_id is not None else 0
@@ -160,8 +160,8 @@ class ReasonCount:
     items: int
 
 
-def reason_counts(found: Found, of: Collection[int]) -> list[ReasonCount]:
+def reason_counts(reasons_by_item: Found, of: Collection[int]) -> list[ReasonCount]:
     """How many of these items there are for each reason, the weightiest first; reasons of none left out."""
-    among = [found[pk] for pk in of if pk in found]
+    among = [reasons_by_item[pk] for pk in of if pk in reasons_by_item]
     counts = {reason: sum(reason in by for by in among) for reason in REASONS}
     return [ReasonCount(name, REASONS[name], counts[name]) for name in REASONS if counts[name]]

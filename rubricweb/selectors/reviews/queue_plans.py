@@ -63,19 +63,19 @@ def queue_plan(
     `require_rubrics`.
     """
     limit = chosen_criteria(rubric_version, criteria)
-    found = chosen(dataset, source, viewer=viewer, criteria=limit, systems=systems, half=half)
-    require_rubrics(dataset, rubric_version, found.item_ids, limited=bool(limit))
-    reviews = len(found.item_ids) * raters_per_item
+    selected_items = chosen(dataset, source, viewer=viewer, criteria=limit, systems=systems, half=half)
+    require_rubrics(dataset, rubric_version, selected_items.item_ids, limited=bool(limit))
+    reviews = len(selected_items.item_ids) * raters_per_item
     asked = _asked(dataset, rubric_version, limit)
     pace = team_pace(dataset.team, rubric_version, criteria=len(limit))
-    counts = found.source.get("reasons", {})
+    counts = selected_items.source.get("reasons", {})
     return QueuePlan(
-        items=len(found.item_ids),
+        items=len(selected_items.item_ids),
         reviews=reviews,
         criteria=asked,
         seconds=None if pace is None else reviews * pace,
         reasons=tuple(ReasonCount(name, REASONS[name], counts[name]) for name in counts),
-        source=tuple(in_words(found.source)),
+        source=tuple(in_words(selected_items.source)),
     )
 
 

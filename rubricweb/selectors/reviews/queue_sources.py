@@ -224,9 +224,9 @@ def _doubtful(
     if source.run is None:
         raise Invalid.about("source_run", "Choose the run whose judge is to be looked at.")
     require_nothing_hidden(viewer, dataset.team, dataset.pk)
-    found = informative.reasons(dataset, source.run, wanted, criteria=criteria)
-    ids = tuple(pk for pk in _ids(_narrowed(items, source)) if pk in found)
-    counts = {one.reason: one.items for one in informative.reason_counts(found, ids)}
+    reasons = informative.reasons(dataset, source.run, wanted, criteria=criteria)
+    ids = tuple(pk for pk in _ids(_narrowed(items, source)) if pk in reasons)
+    counts = {one.reason: one.items for one in informative.reason_counts(reasons, ids)}
     return SelectedItems(ids, {"kind": "run", "run": source.run.pk, "reasons": counts} | _narrowing(source))
 
 

@@ -55,7 +55,7 @@ class DescribedItems:
 
 
 def described(
-    found: Sampled | NotSampled, labelled: Collection[int], population: str, *, weighted: bool = False
+    sample: Sampled | NotSampled, labelled: Collection[int], population: str, *, weighted: bool = False
 ) -> DescribedItems | None:
     """What figures of these `labelled` items describe; None without any.
 
@@ -67,12 +67,12 @@ def described(
         return None
     n = len(labelled)
     alone = f"These figures describe {counted(n, 'labelled item')} alone"
-    if isinstance(found, NotSampled):
+    if isinstance(sample, NotSampled):
         which = "is" if n == 1 else "are"
-        return DescribedItems("labelled_items", f"{alone}, which {which} no random sample: {found.why}.")
-    besides = len(set(labelled) - found.asked)
+        return DescribedItems("labelled_items", f"{alone}, which {which} no random sample: {sample.why}.")
+    besides = len(set(labelled) - sample.asked)
     answered = n - besides
-    if found.is_census:
+    if sample.is_census:
         every = f"people were asked about every one and labelled {answered:,}"
         return DescribedItems("every_item", f"These figures describe {population}: {every}.")
     if besides and not weighted:
@@ -80,12 +80,12 @@ def described(
         return DescribedItems(
             "labelled_items", f"{alone}: {besides:,} of them {are} no part of the random draw."
         )
-    chances = [found.probability[pk] for pk in found.items]
+    chances = [sample.probability[pk] for pk in sample.items]
     if not weighted and max(chances) - min(chances) > _SAME_CHANCE:
         why = "they were drawn with unequal chances, and here each label counts once"
         return DescribedItems("labelled_items", f"{alone}: {why}.")
-    part = "the whole random draw" if found.is_whole else "the completed beginning of a random draw"
-    rest = f"they rest on {answered:,} labelled of {len(found.asked):,} items, {part}"
+    part = "the whole random draw" if sample.is_whole else "the completed beginning of a random draw"
+    rest = f"they rest on {answered:,} labelled of {len(sample.asked):,} items, {part}"
     if weighted:
         rest += ", each weighed by its chance"
     return DescribedItems("random_draw", f"These figures describe {population}; {rest}.")

@@ -42,5 +42,5 @@ def chosen_criteria(version: RubricVersion | None, asked: Sequence[int | str]) -
 def version_of(criterion_ids: Sequence[int]) -> RubricVersion | None:
     """The published version all these criteria are of; None for criteria of several, or of an item's own."""
     versions = RubricVersion.objects.filter(criteria__in=criterion_ids, rubric__isnull=False).distinct()
-    found = list(versions[:2])
-    return found[0] if len(found) == 1 else None
+    candidates = list(versions[:2])
+    return candidates[0] if len(candidates) == 1 else None

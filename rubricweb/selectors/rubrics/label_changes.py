@@ -175,11 +175,11 @@ def changes_in_version(version: RubricVersion, *, viewer: User | None) -> LabelC
     return _with_queues(found, version)
 
 
-def _with_queues(found: LabelChanges, version: RubricVersion) -> LabelChanges:
+def _with_queues(changes_found: LabelChanges, version: RubricVersion) -> LabelChanges:
     """The same with the queues that were opened to label again what the changes are about."""
     opened = label_queues(Q(label_decision__version=version))
     if not opened:
-        return found
+        return changes_found
     about = {
         pk: (criterion_id, kind)
         for pk, criterion_id, kind in LabelDecision.objects.filter(pk__in=opened).values_list(
@@ -187,13 +187,13 @@ def _with_queues(found: LabelChanges, version: RubricVersion) -> LabelChanges:
         )
     }
     changes = []
-    for change in found.changes:
+    for change in changes_found.changes:
         # Without a decision a probe that was taken back still tells something.
         kind = change.decision.kind if change.decision is not None else LabelDecisionKind.PROBE
         here = (change.criterion.pk if change.criterion is not None else None, kind)
         own = [one for pk, several in opened.items() if about[pk] == here for one in several]
         changes.append(replace(change, queues=tuple(own)))
-    return replace(found, changes=tuple(changes))
+    return replace(changes_found, changes=tuple(changes))
 
 
 def withhold_evidence(decisions: Sequence[LabelDecision], rubric: Rubric, *, viewer: User) -> None:

@@ -135,14 +135,14 @@ def _with_source(run: Run, item: Item) -> QuerySet[JudgeCall]:
 
 
 def _in_full(
-    run: Run, item: Item, row: RunItem, found: Sequence[JudgeCall], viewer: User
+    run: Run, item: Item, row: RunItem, calls: Sequence[JudgeCall], viewer: User
 ) -> list[CallInFull]:
     withheld = hides_examples(run, viewer)
-    requests = {call.pk: None if withheld else _request(call) for call in found}
-    pruned = _pruned_at(run, found)
-    unknown = {call.pk for call in found if requests[call.pk] is None and pruned[call.pk] is None}
+    requests = {call.pk: None if withheld else _request(call) for call in calls}
+    pruned = _pruned_at(run, calls)
+    unknown = {call.pk for call in calls if requests[call.pk] is None and pruned[call.pk] is None}
     prompts = _prompts(run, item, row) if unknown and not withheld else {}
-    judges = _judges(run, found)
+    judges = _judges(run, calls)
     return [
         CallInFull(
             call=call,
@@ -153,7 +153,7 @@ def _in_full(
             pruned_at=pruned[call.pk],
             withheld=withheld,
         )
-        for call in found
+        for call in calls
     ]
 
 
@@ -161,8 +161,8 @@ def _request(call: JudgeCall) -> Mapping[str, Any] | None:
     source = call if call.request is not None or call.cached_from is None else call.cached_from
     if source.request is None:
         return None
-    found: Mapping[str, Any] = json.loads(zlib.decompress(bytes(source.request)))
-    return found
+    body: Mapping[str, Any] = json.loads(zlib.decompress(bytes(source.request)))
+    return body
 
 
 def _messages(request: Mapping[str, Any]) -> Iterable[CallMessage]:
@@ -172,10 +172,10 @@ def _messages(request: Mapping[str, Any]) -> Iterable[CallMessage]:
         yield CallMessage(str(message.get("role", "")), text)
 
 
-def _pruned_at(run: Run, found: Sequence[JudgeCall]) -> dict[int, datetime | None]:
+def _pruned_at(run: Run, calls: Sequence[JudgeCall]) -> dict[int, datetime | None]:
     """When the calls lost what was said; a call that holds something was not pruned."""
-    silent = [call for call in found if call.request is None and not call.reply and not call.reasoning]
-    times: dict[int, datetime | None] = dict.fromkeys(call.pk for call in found)
+    silent = [call for call in calls if call.request is None and not call.reply and not call.reasoning]
+    times: dict[int, datetime | None] = dict.fromkeys(call.pk for call in calls)
     if not silent:
         return times
     lines = JournalEntry.objects.filter(team_id=run.team_id, verb=PRUNED).order_by("pk")
@@ -185,11 +185,11 @@ def _pruned_at(run: Run, found: Sequence[JudgeCall]) -> dict[int, datetime | Non
     return times
 
 
-def _judges(run: Run, found: Sequence[JudgeCall]) -> dict[int, str]:
+def _judges(run: Run, calls: Sequence[JudgeCall]) -> dict[int, str]:
     """Call id → the name of the judge that was asked, where that is known."""
     if run.panel is None:
-        return {call.pk: run.judge.name for call in found}
-    votes = Vote.objects.filter(run=run, call__in=[call.pk for call in found])
+        return {call.pk: run.judge.name for call in calls}
+    votes = Vote.objects.filter(run=run, call__in=[call.pk for call in calls])
     return {pk: judge for pk, judge in votes.values_list("call_id", "judge") if pk is not None}
 
 

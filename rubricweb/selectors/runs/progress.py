@@ -237,10 +237,10 @@ def progress(run: Run, *, viewer: User | None, now: datetime) -> Progress:
     return _without_calls(run, found) if is_withheld_run(run, viewer) else found
 
 
-def _without_calls(run: Run, found: Progress) -> Progress:
+def _without_calls(run: Run, progress: Progress) -> Progress:
     """What may be told of a run whose calls the viewer must not count."""
     return replace(
-        found,
+        progress,
         errored=None,
         verdicts=None,
         errors=None,
@@ -258,9 +258,9 @@ def _without_calls(run: Run, found: Progress) -> Progress:
         calls_per_second=None,
         seconds_left=None,
         latest_call_at=None,
-        workers=tuple(replace(worker, in_flight=None) for worker in found.workers),
+        workers=tuple(replace(worker, in_flight=None) for worker in progress.workers),
         # Whose patience is asked for may be told by how often: a later stage is asked less.
-        waiting="" if found.waiting == THROTTLED else found.waiting,
+        waiting="" if progress.waiting == THROTTLED else progress.waiting,
         stop_reason=stop_reason(run, withheld=True),
         withheld=True,
     )

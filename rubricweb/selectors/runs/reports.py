@@ -78,15 +78,15 @@ def item_report(run: Run, item: Item, *, viewer: User) -> ItemReport | None:
     rows = list(row.rubric_version.criteria.order_by("position"))
     rubric, graders = row.rubric_version.to_engine(), Graders(run)
     made = {call.pk: call for call in run_calls.calls(run, item)}
-    found = {one.criterion_id: one for one in _judgements(run, item, made)}
+    by_criterion = {one.criterion_id: one for one in _judgements(run, item, made)}
     votes = run_votes.item_votes(run, item) if run.panel is not None else {}
-    under = {one.call_id for one in found.values()} if run_calls.asks_each(run, row) else set()
-    given = {one.criterion_id: (one.verdict, one.value) for one in found.values()}
+    under = {one.call_id for one in by_criterion.values()} if run_calls.asks_each(run, row) else set()
+    given = {one.criterion_id: (one.verdict, one.value) for one in by_criterion.values()}
     worth = outcomes(rubric, rows, given)
     added = contributions(rubric.weights, worth, worst=rubric.worst_values, **_policy(run))
     results = []
     for index, criterion in enumerate(rows):
-        judgement, cast_on = found.get(criterion.pk), votes.get(criterion.pk, [])
+        judgement, cast_on = by_criterion.get(criterion.pk), votes.get(criterion.pk, [])
         settled_as = _settled(graders, row, rubric.criteria[index], cast_on)
         results.append(
             CriterionResult(
@@ -177,5 +177,5 @@ def neighbours(run: Run, row: RunItem, *, viewer: User, order: str = "score") ->
 
 
 def _first(rows: QuerySet[RunItem]) -> int | None:
-    found: int | None = rows.values_list("item_id", flat=True).first()
-    return found
+    item_id: int | None = rows.values_list("item_id", flat=True).first()
+    return item_id

@@ -30,10 +30,10 @@ def invitations_of(team: Team, *, now: datetime) -> list[Invitation]:
 def invitation_for(team: Team, invitation_id: int, *, now: datetime) -> Invitation:
     """The access check of one open invitation of the team."""
     rows = open_invitations(now).filter(team=team)
-    found = rows.filter(pk=invitation_id).first() if 0 < invitation_id < 2**63 else None
-    if found is None:
+    invitation = rows.filter(pk=invitation_id).first() if 0 < invitation_id < 2**63 else None
+    if invitation is None:
         raise NotFound("open invitation")
-    return found
+    return invitation
 
 
 def invitation_called(team: Team, who: str, *, now: datetime) -> Invitation | None:

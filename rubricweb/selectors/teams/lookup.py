@@ -155,10 +155,10 @@ def case_called(dataset: Dataset, name: str) -> Case:
     rows = Case.objects.filter(dataset=dataset)
     number = name.removeprefix("id:")
     by_id = name.startswith("id:") and _is_number(number)
-    found = (rows.filter(pk=int(number)) if by_id else rows.filter(key=name)).first()
-    if found is None:
+    case = (rows.filter(pk=int(number)) if by_id else rows.filter(key=name)).first()
+    if case is None:
         raise Invalid(f"There is no case {name!r} in {dataset}; allowed: its key, or id:N.")
-    return found
+    return case
 
 
 def imported_rater_called(dataset: Dataset, name: str) -> ImportedRater:
@@ -166,12 +166,12 @@ def imported_rater_called(dataset: Dataset, name: str) -> ImportedRater:
     everybody = imported_raters(dataset)
     number = name.removeprefix("id:")
     by_id = name.startswith("id:") and _is_number(number)
-    found = [one for one in everybody if (one.id == int(number) if by_id else one.name == name)]
-    if len(found) != 1:
+    raters = [one for one in everybody if (one.id == int(number) if by_id else one.name == name)]
+    if len(raters) != 1:
         known = ", ".join(f"id:{one.id} ({one.name}, {one.rater_kind})" for one in everybody[:SHOWN])
-        several = f"{len(found)} raters" if found else "no rater"
+        several = f"{len(raters)} raters" if raters else "no rater"
         raise Invalid(f"{dataset} has {several} from a file called {name!r}. Known: {known or 'none yet'}.")
-    return found[0]
+    return raters[0]
 
 
 def endpoint_called(team: Team, name: str) -> JudgeEndpoint:
@@ -200,12 +200,12 @@ def token_called(team: Team, user: User, name: str) -> ApiToken:
     """One of the person's own tokens, by its number or by its name where no other live one has it."""
     rows = ApiToken.objects.filter(team=team, user=user).order_by("-pk")
     token = rows.filter(pk=int(name)).first() if _is_number(name) else None
-    found = [token] if token else list(rows.filter(name=name, revoked_at=None))
-    if len(found) != 1:
+    tokens = [token] if token else list(rows.filter(name=name, revoked_at=None))
+    if len(tokens) != 1:
         known = ", ".join(f"{one.pk} ({one.name})" for one in rows.filter(revoked_at=None)[:SHOWN])
-        several = f"{len(found)} tokens" if found else "no token"
+        several = f"{len(tokens)} tokens" if tokens else "no token"
         raise Invalid(f"{user} has {several} called {name!r} in {team}. Known: {known or 'none yet'}.")
-    return found[0]
+    return tokens[0]
 
 
 def item_called(team: Team, name: str, *, viewer: User) -> Item:
@@ -213,16 +213,16 @@ def item_called(team: Team, name: str, *, viewer: User) -> Item:
     rows = Item.objects.filter(dataset__team=team).select_related("dataset")
     number = name.removeprefix("id:")
     if name.startswith("id:") and _is_number(number):
-        found = list(rows.filter(pk=int(number)))
+        items = list(rows.filter(pk=int(number)))
     else:
         called = rows.filter(key_is_shown(viewer, team), key=name).order_by("pk")
-        found = list(called.current()[:SHOWN]) or list(called[:SHOWN])
-    if not found:
+        items = list(called.current()[:SHOWN]) or list(called[:SHOWN])
+    if not items:
         raise Invalid(f"There is no item {name!r} in {team}; allowed: its key, or id:N.")
-    if len(found) > 1:
-        known = ", ".join(f"id:{one.pk} in {one.dataset}" for one in found)
+    if len(items) > 1:
+        known = ", ".join(f"id:{one.pk} in {one.dataset}" for one in items)
         raise Invalid(f"Several items of {team} are called {name!r}; say which. Known: {known}.")
-    return found[0]
+    return items[0]
 
 
 def key_is_shown(viewer: User, team: Team) -> Q:
@@ -244,11 +244,11 @@ def criterion_called(item: Item, name: str) -> Criterion:
         versions = versions or set(named.values_list("rubric_version_id", flat=True))
     criteria = Criterion.objects.filter(version__in=versions).select_related("version")
     criteria = criteria.order_by("-version_id", "position")
-    found = list(criteria.filter(name__iexact=name))
-    if len(found) == 1:
-        return found[0]
-    if found:
-        known = ", ".join(f"id:{one.pk} of {one.version}" for one in found)
+    matching = list(criteria.filter(name__iexact=name))
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        known = ", ".join(f"id:{one.pk} of {one.version}" for one in matching)
         raise Invalid(f"Several criteria of {item} are called {name!r}; say which. Known: {known}.")
     known = ", ".join(criteria.values_list("name", flat=True)[:SHOWN])
     raise Invalid(f"{item} is not judged by a criterion {name!r}. Known: {known or 'none yet'}.")

@@ -82,12 +82,16 @@ def start(
     return made
 
 
-def cancel(found: Combination, *, now: datetime) -> None:
+def cancel(combination: Combination, *, now: datetime) -> None:
     """Nothing of it stays. Raises Conflict for one that has ended."""
-    if not _end(Combination.objects.filter(pk=found.pk, state__in=UNENDED), CombinationState.CANCELLED, now):
-        found.refresh_from_db()
-        raise Conflict(f"Combining {found} has ended already: {found.get_state_display().lower()}.")
-    found.refresh_from_db()
+    if not _end(
+        Combination.objects.filter(pk=combination.pk, state__in=UNENDED), CombinationState.CANCELLED, now
+    ):
+        combination.refresh_from_db()
+        raise Conflict(
+            f"Combining {combination} has ended already: {combination.get_state_display().lower()}."
+        )
+    combination.refresh_from_db()
 
 
 def due(now: datetime, *, is_dead: Callable[[str, datetime], bool]) -> list[int]:
@@ -132,10 +136,10 @@ def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> Combination:
     return Combination.objects.select_related("dataset", "team", "created_by").get(pk=pk)
 
 
-def parts_of(found: Combination) -> tuple[AskedPart, ...]:
+def parts_of(combination: Combination) -> tuple[AskedPart, ...]:
     """The datasets that are combined, without those deleted since; versions by the names they have now."""
-    rows = found.parts.select_related("dataset__team").order_by("place")
-    ids = {row.system: found.made.get(f"version {row.system}") for row in rows}
+    rows = combination.parts.select_related("dataset__team").order_by("place")
+    ids = {row.system: combination.made.get(f"version {row.system}") for row in rows}
     versions = SystemVersion.objects.select_related("system").in_bulk([pk for pk in ids.values() if pk])
     names = {system: str(versions[pk]) for system, pk in ids.items() if pk in versions}
     return tuple(AskedPart(row.dataset, names.get(row.system, row.system)) for row in rows)
@@ -145,11 +149,13 @@ def parts_of(found: Combination) -> tuple[AskedPart, ...]:
 
 
 def _copy(pk: int, beat: Callable[..., None], now: Callable[[], datetime]) -> None:
-    found = Combination.objects.select_related("dataset", "team", "workshop", "created_by").get(pk=pk)
-    parts = parts_of(found)
-    asked = CombinationRequest(found.name, parts, found.as_attempts, found.match, found.archive_originals)
+    combination = Combination.objects.select_related("dataset", "team", "workshop", "created_by").get(pk=pk)
+    parts = parts_of(combination)
+    asked = CombinationRequest(
+        combination.name, parts, combination.as_attempts, combination.match, combination.archive_originals
+    )
     stamp = stamp_of(asked.parts)
-    if found.workshop is not None and found.stamp != stamp:
+    if combination.workshop is not None and combination.stamp != stamp:
         raise _changed()
     matched = Matching(asked.parts, asked.as_attempts, asked.match)
     if matched.conflict_count:
@@ -157,10 +163,10 @@ def _copy(pk: int, beat: Callable[..., None], now: Callable[[], datetime]) -> No
         raise Invalid(f"{many}, nothing was combined.", matched.conflicts)
     with transaction.atomic():
         beat(items_planned=len(matched.placed))
-        if found.workshop is None:
-            _begin(found, asked, stamp)
-    copier = _Copier(found, asked, matched)
-    for start_at in range(found.items_copied, len(matched.placed), BATCH_ITEMS):
+        if combination.workshop is None:
+            _begin(combination, asked, stamp)
+    copier = _Copier(combination, asked, matched)
+    for start_at in range(combination.items_copied, len(matched.placed), BATCH_ITEMS):
         batch = matched.placed[start_at : start_at + BATCH_ITEMS]
         with transaction.atomic():
             # The row first: whoever else is at it waits here, and finds that it lost.
@@ -169,39 +175,39 @@ def _copy(pk: int, beat: Callable[..., None], now: Callable[[], datetime]) -> No
     for run in Run.objects.filter(dataset=copier.into, run_items=None).order_by("pk"):
         with transaction.atomic():
             beat()
-            imported_runs.finish(run, by=found.created_by, source=found.name)
-    _publish(found, asked, stamp, beat, now)
+            imported_runs.finish(run, by=combination.created_by, source=combination.name)
+    _publish(combination, asked, stamp, beat, now)
 
 
-def _begin(found: Combination, asked: CombinationRequest, stamp: list[Any]) -> None:
+def _begin(combination: Combination, asked: CombinationRequest, stamp: list[Any]) -> None:
     """The empty dataset in its workshop."""
     originals = [part.dataset for part in asked.parts]
-    found.workshop = Team.objects.create(name="Workshop", slug=f"workshop-{uuid4().hex}")
+    combination.workshop = Team.objects.create(name="Workshop", slug=f"workshop-{uuid4().hex}")
     wanted = dict.fromkeys(name for dataset in originals for name in names(dataset))
     rubrics = {dataset.rubric_version_id for dataset in originals}
-    found.dataset = Dataset.objects.create(
-        team=found.workshop,
-        name=found.name,
+    combination.dataset = Dataset.objects.create(
+        team=combination.workshop,
+        name=combination.name,
         prompt=_shared([dataset.prompt for dataset in originals]),
         reference=_shared([dataset.reference for dataset in originals]),
         rubric_version_id=rubrics.pop() if len(rubrics) == 1 else None,
         columns=[{"name": name, "values": [], "counts": []} for name in list(wanted)[:MOST_COLUMNS]],
-        created_by=found.created_by,
+        created_by=combination.created_by,
     )
     # By id: systems may be renamed later, and others take their names.
-    named = systems.named_versions(found.team, {part.system for part in asked.parts if part.system})
-    found.made = {f"version {name}": version.pk for name, version in named.items()}
-    found.stamp = stamp
-    found.save(update_fields=["workshop", "dataset", "made", "stamp"])
+    named = systems.named_versions(combination.team, {part.system for part in asked.parts if part.system})
+    combination.made = {f"version {name}": version.pk for name, version in named.items()}
+    combination.stamp = stamp
+    combination.save(update_fields=["workshop", "dataset", "made", "stamp"])
 
 
 class _Copier:
     """Copies batches of items with all that is said of them, each in a transaction of the caller's."""
 
-    def __init__(self, found: Combination, asked: CombinationRequest, matched: Matching) -> None:
-        assert found.dataset is not None, "made before"
-        self.into = found.dataset
-        self._found = found
+    def __init__(self, combination: Combination, asked: CombinationRequest, matched: Matching) -> None:
+        assert combination.dataset is not None, "made before"
+        self.into = combination.dataset
+        self._found = combination
         self._cases = matched.cases
         self._systems = {part.dataset.pk: part.system for part in asked.parts}
         originals = [part.dataset for part in asked.parts]
@@ -211,7 +217,7 @@ class _Copier:
             .select_related("rater", "rubric_version")
             .order_by("pk")
         )
-        versions = systems.named_versions(found.team, {one.system for one in matched.placed})
+        versions = systems.named_versions(combination.team, {one.system for one in matched.placed})
         self._versions: dict[str, SystemVersion] = versions
 
     def copy(self, batch: Sequence[Placed], *, first: int) -> None:
@@ -294,7 +300,7 @@ class _Copier:
 
 @transaction.atomic
 def _publish(
-    found: Combination,
+    combination: Combination,
     asked: CombinationRequest,
     stamp: list[Any],
     beat: Callable[..., None],
@@ -311,20 +317,20 @@ def _publish(
         raise _changed()
     for part in asked.parts:
         plans.require_open(part.dataset)
-    into, team, by = found.dataset, found.team, found.created_by
+    into, team, by = combination.dataset, combination.team, combination.created_by
     assert into is not None, "copied before"
-    datasets.require_free_name(team, found.name)
+    datasets.require_free_name(team, combination.name)
     columns.count_anew(into)
     dataset_versions.made(
         into,
         into.version,
         ChangeKind.APPEND,
-        items=found.items_planned or Item.objects.filter(dataset=into).count(),
+        items=combination.items_planned or Item.objects.filter(dataset=into).count(),
         by=by,
         note="Combined from " + ", ".join(part.dataset.name for part in asked.parts),
     )
     into.team = team
-    with saved_unless_taken(datasets.name_taken(found.name)):
+    with saved_unless_taken(datasets.name_taken(combination.name)):
         into.save(update_fields=["team"])
     for queue in ReviewQueue.objects.filter(dataset=into).order_by("pk"):
         queue.name, queue.team = labels.free_queue_name(into, queue.name), team
@@ -332,15 +338,15 @@ def _publish(
             queue.save(update_fields=["name", "team"])
     Run.objects.filter(dataset=into).update(team=team)
     names_of = [part.dataset.name for part in asked.parts]
-    record(team, by, "combined", into, items=found.items_planned, datasets=names_of)
+    record(team, by, "combined", into, items=combination.items_planned, datasets=names_of)
     if asked.archive_originals and by is not None:
         for part in asked.parts:
             archiving.archive(part.dataset, by=by, now=now())
-    workshop = found.workshop
-    Combination.objects.filter(pk=found.pk).update(workshop=None)
+    workshop = combination.workshop
+    Combination.objects.filter(pk=combination.pk).update(workshop=None)
     if workshop is not None:
         Team.objects.filter(pk=workshop.pk).delete()
-    _end(Combination.objects.filter(pk=found.pk), CombinationState.DONE, now())
+    _end(Combination.objects.filter(pk=combination.pk), CombinationState.DONE, now())
 
 
 def _queue_taken(name: str) -> str:

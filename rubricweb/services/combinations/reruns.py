@@ -57,18 +57,18 @@ def planned(
     return sorted(reruns, key=lambda one: (order.index(one.run.dataset_id), one.run.pk))
 
 
-def of_combination(found: Combination, *, viewer: User | None, now: datetime) -> list[Rerun]:
+def of_combination(combination: Combination, *, viewer: User | None, now: datetime) -> list[Rerun]:
     """The runs of the originals that can be started again, or were; none before the datasets are combined."""
-    if not _is_whole(found):
+    if not _is_whole(combination):
         return []
-    started = started_again([found])
-    reruns = planned(parts_of(found), viewer=viewer, now=now, into=found.dataset)
-    return [replace(one, started_as=started.get((found.pk, one.run.pk))) for one in reruns]
+    started = started_again([combination])
+    reruns = planned(parts_of(combination), viewer=viewer, now=now, into=combination.dataset)
+    return [replace(one, started_as=started.get((combination.pk, one.run.pk))) for one in reruns]
 
 
 @transaction.atomic
 def start(
-    found: Combination,
+    combination: Combination,
     run_ids: Sequence[int],
     *,
     by: User,
@@ -83,8 +83,8 @@ def start(
     theirs, and as `start_run`.
     """
     combined = Combination.objects.select_related("dataset")
-    into = _dataset_of(combined.get(pk=found.pk))
-    parts = parts_of(found)
+    into = _dataset_of(combined.get(pk=combination.pk))
+    parts = parts_of(combination)
     known = _finished(parts).in_bulk(list(run_ids))
     made = []
     # In the order in which a run is started: rubrics, then the dataset. The combination comes last, as it is
@@ -94,7 +94,7 @@ def start(
     for rubric in sorted(rubrics, key=lambda one: one.pk):
         hold_listed(rubric)
     dataset_versions.hold(into)
-    held = combined.select_for_update(of=("self",)).get(pk=found.pk)
+    held = combined.select_for_update(of=("self",)).get(pk=combination.pk)
     _dataset_of(held)
     started = started_again([held])
     for place, run_id in enumerate(dict.fromkeys(run_ids)):
@@ -109,20 +109,24 @@ def start(
         held.started[str(run_id)] = new.pk
         made.append(new)
     held.save(update_fields=["started"])
-    found.started = held.started
+    combination.started = held.started
     return made
 
 
-def _dataset_of(found: Combination) -> Dataset:
-    if found.dataset is None or not _is_whole(found):
-        raise Conflict(f"{found} is not combined: there is nothing to run over.")
-    return found.dataset
+def _dataset_of(combination: Combination) -> Dataset:
+    if combination.dataset is None or not _is_whole(combination):
+        raise Conflict(f"{combination} is not combined: there is nothing to run over.")
+    return combination.dataset
 
 
-def _is_whole(found: Combination) -> bool:
+def _is_whole(combination: Combination) -> bool:
     """Whether the combined dataset is there: not before it is copied, nor once it is deleted."""
-    into = found.dataset
-    return found.state == CombinationState.DONE and into is not None and into.team_id == found.team_id
+    into = combination.dataset
+    return (
+        combination.state == CombinationState.DONE
+        and into is not None
+        and into.team_id == combination.team_id
+    )
 
 
 def _finished(parts: Sequence[AskedPart]) -> QuerySet[Run]:

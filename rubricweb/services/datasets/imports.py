@@ -125,19 +125,19 @@ def check(team: Team, asked: ImportRequest, *, by: User) -> ImportKind:
     return kind
 
 
-def decide(found: DatasetImport, duplicates: str, *, by: User, enqueue: Callable[[int], None] | None) -> None:
+def decide(job: DatasetImport, duplicates: str, *, by: User, enqueue: Callable[[int], None] | None) -> None:
     """Says what becomes of duplicates. Raises Conflict for an import that does not ask, Withheld as `check`
     does.
     """
     if duplicates not in (Duplicates.KEEP, Duplicates.SKIP):
         raise Invalid.at("duplicates", repr(duplicates[:40]), "keep, skip")
-    _require_untold(found.dataset, duplicates, by)
-    asking = DatasetImport.objects.filter(pk=found.pk, state=ImportState.ASKS)
+    _require_untold(job.dataset, duplicates, by)
+    asking = DatasetImport.objects.filter(pk=job.pk, state=ImportState.ASKS)
     if not asking.update(duplicates=duplicates, state=ImportState.WAITING):
-        raise Conflict(f"The import of {found} does not ask what becomes of duplicates.")
+        raise Conflict(f"The import of {job} does not ask what becomes of duplicates.")
     if enqueue is not None:
-        transaction.on_commit(lambda: enqueue(found.pk))
-    found.refresh_from_db()
+        transaction.on_commit(lambda: enqueue(job.pk))
+    job.refresh_from_db()
 
 
 def _require_untold(dataset: Dataset | None, duplicates: str, viewer: User | None) -> None:
@@ -159,12 +159,12 @@ def _tells_who_answered(dataset: Dataset | None, viewer: User | None) -> bool:
     return dataset is not None and bool(blinded_answers(dataset, viewer))
 
 
-def cancel(found: DatasetImport, *, now: datetime) -> None:
+def cancel(job: DatasetImport, *, now: datetime) -> None:
     """Stores nothing of the file. Raises Conflict for an import that has ended."""
-    if not _end(found.pk, ImportState.CANCELLED, now):
-        found.refresh_from_db()
-        raise Conflict(f"The import of {found} has ended already: {found.get_state_display().lower()}.")
-    found.refresh_from_db()
+    if not _end(job.pk, ImportState.CANCELLED, now):
+        job.refresh_from_db()
+        raise Conflict(f"The import of {job} has ended already: {job.get_state_display().lower()}.")
+    job.refresh_from_db()
 
 
 def due(now: datetime, *, is_dead: Callable[[str, datetime], bool]) -> list[int]:
@@ -179,9 +179,9 @@ def due(now: datetime, *, is_dead: Callable[[str, datetime], bool]) -> list[int]
     )
 
 
-def faults_csv(found: DatasetImport) -> str:
+def faults_csv(job: DatasetImport) -> str:
     """Every fault of a refused file that was counted, a line each under a header."""
-    return "".join(map(csv_line, [("where", "found", "allowed"), *found.faults]))
+    return "".join(map(csv_line, [("where", "found", "allowed"), *job.faults]))
 
 
 def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> DatasetImport:
@@ -211,18 +211,18 @@ def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> DatasetImport:
 
 def _advance(pk: int, worker: str, now: Callable[[], datetime]) -> None:
     for _ in range(CHANGES_MET):
-        found = DatasetImport.objects.select_related("dataset__rubric_version", "team", "file").get(pk=pk)
-        if "header" not in found.found:
-            _read(found, worker, now)
-        if found.duplicate_count and found.duplicates == Duplicates.ASK:
+        job = DatasetImport.objects.select_related("dataset__rubric_version", "team", "file").get(pk=pk)
+        if "header" not in job.found:
+            _read(job, worker, now)
+        if job.duplicate_count and job.duplicates == Duplicates.ASK:
             _held(pk, worker).update(state=ImportState.ASKS, worker="")
             return
-        if _store(found, worker, now):
+        if _store(job, worker, now):
             return
         # The dataset changed since the file was checked against it: it is checked anew.
         if not _held(pk, worker).update(found={}, duplicate_count=0, rows_read=0):
             raise _Stopped
-    raise Conflict(f"{found.dataset} changed again and again meanwhile; import the file once it does not.")
+    raise Conflict(f"{job.dataset} changed again and again meanwhile; import the file once it does not.")
 
 
 def _held(pk: int, worker: str) -> QuerySet[DatasetImport]:
@@ -233,27 +233,27 @@ def _held(pk: int, worker: str) -> QuerySet[DatasetImport]:
 # ── Reading ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _read(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
+def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
     """Checks the whole file and keeps its items in batches; what was found of it is in `found`."""
-    mine = _held(found.pk, worker)
+    mine = _held(job.pk, worker)
     with transaction.atomic():
         if not mine.update(beat_at=now()):
             raise _Stopped
-        _forget_batches(found.pk)
-    stamp = _stamp(found.dataset)
+        _forget_batches(job.pk)
+    stamp = _stamp(job.dataset)
     # Its sender may have become a rater since it was sent.
-    _require_untold(found.dataset, found.duplicates, found.created_by)
-    intake = Intake(found.dataset, compares=not _tells_who_answered(found.dataset, found.created_by))
+    _require_untold(job.dataset, job.duplicates, job.created_by)
+    intake = Intake(job.dataset, compares=not _tells_who_answered(job.dataset, job.created_by))
     reading = None
-    if found.kind == ImportKind.ANSWERS:
-        assert found.dataset is not None, "a constraint of the table"
-        reading = answers.AnswersReading(found.dataset, found.system, as_attempt=found.as_attempt)
+    if job.kind == ImportKind.ANSWERS:
+        assert job.dataset is not None, "a constraint of the table"
+        reading = answers.AnswersReading(job.dataset, job.system, as_attempt=job.as_attempt)
     header: DatasetFile | None = None
     number = -1
-    for number, part in enumerate(_file_parts(found)):
+    for number, part in enumerate(_file_parts(job)):
         if isinstance(part, RefusedFile):
             total = len(part.faults) + part.more
-            raise Invalid(f"{found.filename}: {counted(total, 'fault')}, nothing was imported.", part.faults)
+            raise Invalid(f"{job.filename}: {counted(total, 'fault')}, nothing was imported.", part.faults)
         header = part
         if reading is not None:
             part = reading.take(part)
@@ -264,13 +264,13 @@ def _read(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> Non
         with transaction.atomic():
             if not mine.update(**read):
                 raise _Stopped
-            ImportBatch.objects.create(dataset_import=found, number=number, data=data)
+            ImportBatch.objects.create(dataset_import=job, number=number, data=data)
     faults = (reading.faults if reading is not None else []) or intake.faults
     if faults:
-        raise Invalid(f"{found.filename}: {counted(len(faults), 'fault')}, nothing was imported.", faults)
+        raise Invalid(f"{job.filename}: {counted(len(faults), 'fault')}, nothing was imported.", faults)
     assert header is not None, "a file without items is refused"
-    found.rows_read, found.duplicate_count = intake.taken, intake.duplicate_count
-    found.found = {
+    job.rows_read, job.duplicate_count = intake.taken, intake.duplicate_count
+    job.found = {
         "header": _header(header),
         "batches": number + 1,
         "stamp": stamp,
@@ -279,30 +279,30 @@ def _read(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> Non
         "left_out_count": len(header.left_out) + header.more_left_out,
         "plan": None if reading is None else asdict(reading.plan()),
     }
-    if not mine.update(found=found.found, beat_at=now()):
+    if not mine.update(found=job.found, beat_at=now()):
         raise _Stopped
 
 
-def _file_parts(found: DatasetImport) -> Iterator[DatasetFile | RefusedFile]:
+def _file_parts(job: DatasetImport) -> Iterator[DatasetFile | RefusedFile]:
     """The file part by part; a large one is read by a process of its own, under limits."""
-    if found.file is None:
-        raise Conflict(f"The file {found.filename} is not kept any more; send it again.")
+    if job.file is None:
+        raise Conflict(f"The file {job.filename} is not kept any more; send it again.")
     options: dict[str, Any] = {
-        "filename": found.filename,
-        "columns": found.columns or None,
-        "rubric": datasets.own_rubric(found.dataset) if found.dataset else None,
-        "in_part": not found.strict,
+        "filename": job.filename,
+        "columns": job.columns or None,
+        "rubric": datasets.own_rubric(job.dataset) if job.dataset else None,
+        "in_part": not job.strict,
         # Of answers to cases there are, `AnswersReading` says whose they are, once they were read.
-        "version": found.system if found.kind == ImportKind.DATASET else UNNAMED,
+        "version": job.system if job.kind == ImportKind.DATASET else UNNAMED,
         "max_bytes": settings.IMPORT_MAX_BYTES,
     }
     with tempfile.TemporaryDirectory(prefix="rubricweb-import-") as folder:
         path = Path(folder) / "file"
-        uploads.write_to(path, found.file)
-        if found.file.size <= READ_HERE_BYTES:
+        uploads.write_to(path, job.file)
+        if job.file.size <= READ_HERE_BYTES:
             yield from read_in_batches(path, **options)
         else:
-            cpu_seconds = CPU_SECONDS + 2 * found.file.size // 1_000_000
+            cpu_seconds = CPU_SECONDS + 2 * job.file.size // 1_000_000
             yield from stream_limited(read_in_batches, path, cpu_seconds=cpu_seconds, **options)
 
 
@@ -321,40 +321,40 @@ def _header(file: DatasetFile) -> dict[str, Any]:
 
 
 @transaction.atomic
-def _store(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> bool:
+def _store(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> bool:
     """Stores the batches; False where the dataset is not any more as the file was checked against it."""
-    held = DatasetImport.objects.select_for_update(no_key=True).get(pk=found.pk)
+    held = DatasetImport.objects.select_for_update(no_key=True).get(pk=job.pk)
     if held.state != ImportState.RUNNING or held.worker != worker:
         raise _Stopped
-    header = found.found["header"]
+    header = job.found["header"]
     rubric = engine.Rubric.from_dict(header["rubric"]) if header["rubric"] else None
     file = DatasetFile(header["name"], header["prompt"], rubric, header["reference"], ())
-    by, dataset = held.created_by, found.dataset
+    by, dataset = held.created_by, job.dataset
     if dataset is None:
-        name = datasets.dataset_name(file, found.filename, found.name)
-        dataset = datasets.new_dataset(found.team, file, name, by=by)
+        name = datasets.dataset_name(file, job.filename, job.name)
+        dataset = datasets.new_dataset(job.team, file, name, by=by)
     else:
         datasets.hold_with_rubric(dataset)
-        if _stamp(dataset) != found.found["stamp"]:
+        if _stamp(dataset) != job.found["stamp"]:
             return False
-    count = datasets.store(dataset, _batches(found), by=by, filename=found.filename)
-    left_out = tuple(Fault(*one) for one in found.found["left_out"])
-    stored = datasets.StoredItems(dataset, count, left_out, found.found["left_out_count"] - len(left_out))
-    verb = "imported" if found.kind == ImportKind.DATASET else "added items to"
-    record(found.team, by, verb, dataset, **datasets.journal_details(stored, found.filename))
-    found.dataset = dataset
-    DatasetImport.objects.filter(pk=found.pk).update(dataset=dataset, rows_stored=count)
-    _end(found.pk, ImportState.DONE, now())
+    count = datasets.store(dataset, _batches(job), by=by, filename=job.filename)
+    left_out = tuple(Fault(*one) for one in job.found["left_out"])
+    stored = datasets.StoredItems(dataset, count, left_out, job.found["left_out_count"] - len(left_out))
+    verb = "imported" if job.kind == ImportKind.DATASET else "added items to"
+    record(job.team, by, verb, dataset, **datasets.journal_details(stored, job.filename))
+    job.dataset = dataset
+    DatasetImport.objects.filter(pk=job.pk).update(dataset=dataset, rows_stored=count)
+    _end(job.pk, ImportState.DONE, now())
     return True
 
 
-def _batches(found: DatasetImport) -> Iterator[CheckedItems]:
+def _batches(job: DatasetImport) -> Iterator[CheckedItems]:
     """The kept batches in their order, one in memory at a time."""
-    kept = ImportBatch.objects.filter(dataset_import=found)
+    kept = ImportBatch.objects.filter(dataset_import=job)
     # One that is missing is an error, not the end. Those read under an earlier release are not counted.
-    for number in range(found.found.get("batches", kept.count())):
+    for number in range(job.found.get("batches", kept.count())):
         batch = CheckedItems.from_json(zlib.decompress(kept.get(number=number).data))
-        yield batch.without_duplicates() if found.duplicates == Duplicates.SKIP else batch
+        yield batch.without_duplicates() if job.duplicates == Duplicates.SKIP else batch
 
 
 @transaction.atomic

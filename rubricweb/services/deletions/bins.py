@@ -54,12 +54,12 @@ def close(team: Team, *, now: datetime) -> None:
     )
 
 
-def move(found: Doomed, into: Team) -> None:
+def move(doomed_rows: Doomed, into: Team) -> None:
     """Moves all of it, and lets go of it what stays."""
-    runs, queues = list(found.runs.order_by("pk")), list(found.queues.order_by("pk"))
-    datasets = list(found.datasets.order_by("pk"))
+    runs, queues = list(doomed_rows.runs.order_by("pk")), list(doomed_rows.queues.order_by("pk"))
+    datasets = list(doomed_rows.datasets.order_by("pk"))
     # First of all: `found` finds them by what is about to change.
-    rubric_ids = list(found.rubrics.values_list("pk", flat=True))
+    rubric_ids = list(doomed_rows.rubrics.values_list("pk", flat=True))
     _move_runs(runs, datasets, into)
     _move_queues(queues, datasets, into)
     for dataset in datasets:
@@ -71,7 +71,7 @@ def move(found: Doomed, into: Team) -> None:
     Dataset.objects.filter(pk__in=[one.pk for one in datasets]).update(team=into)
     # What came with a dataset's file is no more to go by.
     Dataset.objects.filter(rubric_version__rubric__in=rubric_ids).update(rubric_version=None)
-    found.rubrics.model.objects.filter(pk__in=rubric_ids).update(team=into)
+    doomed_rows.rubrics.model.objects.filter(pk__in=rubric_ids).update(team=into)
 
 
 def move_system(row: System | SystemVersion, into: Team) -> None:

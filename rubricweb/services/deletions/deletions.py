@@ -68,7 +68,7 @@ def delete(
         _lock(goes_with_it.queues)
         if refused := refusal(row, now=now):
             raise Conflict(refused)
-        found = Deletion.objects.create(
+        deletion = Deletion.objects.create(
             team=team,
             kind=planned.kind,
             row_id=row.pk,
@@ -79,16 +79,16 @@ def delete(
             deleted_by=by,
         )
         record(team, by, "deleted", row, **planned.counts)
-        assert found.bin is not None, "given above"
+        assert deletion.bin is not None, "given above"
         if isinstance(row, Team):
             bins.close(row, now=now)
         elif isinstance(row, System | SystemVersion):
-            bins.move_system(row, found.bin)
+            bins.move_system(row, deletion.bin)
         else:
-            bins.move(goes_with_it, found.bin)
+            bins.move(goes_with_it, deletion.bin)
         if enqueue is not None:
-            transaction.on_commit(lambda: enqueue(found.pk))
-    return found
+            transaction.on_commit(lambda: enqueue(deletion.pk))
+    return deletion
 
 
 def _lock(rows: QuerySet[Run] | QuerySet[ReviewQueue]) -> None:
@@ -142,15 +142,15 @@ def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> Deletion:
 
 
 def _empty(pk: int, remover: Remover) -> None:
-    found = Deletion.objects.select_related("bin", "team").get(pk=pk)
-    if found.bin is None:
+    deletion = Deletion.objects.select_related("bin", "team").get(pk=pk)
+    if deletion.bin is None:
         return
-    remover.empty(found.bin)
-    if found.bin == found.team:
+    remover.empty(deletion.bin)
+    if deletion.bin == deletion.team:
         Deletion.objects.filter(pk=pk).update(bin=None)
         return
-    _remove_left_alone(found.team, remover)
-    remover.remove(Team, [found.bin.pk])
+    _remove_left_alone(deletion.team, remover)
+    remover.remove(Team, [deletion.bin.pk])
 
 
 def _remove_left_alone(team: Team, remover: Remover) -> None:

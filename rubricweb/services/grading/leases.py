@@ -32,14 +32,14 @@ def claim(run: Run, worker: str, now: datetime, limit: int, *, but: Collection[i
     with transaction.atomic():
         if connection.features.has_select_for_update_skip_locked:
             free = free.select_for_update(skip_locked=True)
-        found = list(free.values_list("pk", "leased_by")[:limit])
-        RunItem.objects.filter(pk__in=[pk for pk, _ in found]).update(
+        claimed = list(free.values_list("pk", "leased_by")[:limit])
+        RunItem.objects.filter(pk__in=[pk for pk, _ in claimed]).update(
             leased_by=worker, leased_until=lease_end(now)
         )
-        for owner, count in Counter(owner for _, owner in found if owner not in ("", worker)).items():
+        for owner, count in Counter(owner for _, owner in claimed if owner not in ("", worker)).items():
             items = counted(count, "item")
             note(run.pk, "taken_over", f"The lease of {owner} ran out; {items} it held are taken over.")
-    return [pk for pk, _ in found]
+    return [pk for pk, _ in claimed]
 
 
 def renew(worker: str, rows: Collection[int], now: datetime) -> None:

@@ -68,29 +68,29 @@ def with_confidences(found: Mapping[UUID, CachedReply]) -> dict[UUID, CachedRepl
     return {key: replace(reply, confidences=tuple(given[reply.call_id])) for key, reply in found.items()}
 
 
-def read_again(question: Question, found: CachedReply) -> Reply | None:
+def read_again(question: Question, cached: CachedReply) -> Reply | None:
     """The stored answer as the reply to this question; None when it can no longer be read as one."""
     try:
-        reading = question.read(found.text)
+        reading = question.read(cached.text)
     except (UnreadableReply, ValueError, RecursionError):
         return None
     if reading.missing:
         return None
     return Reply(
         key=question.key,
-        reading=_as_sure_as_then(reading, found),
+        reading=_as_sure_as_then(reading, cached),
         error=None,
-        text=found.text,
-        model=found.model,
-        rung=found.rung,
+        text=cached.text,
+        model=cached.model,
+        rung=cached.rung,
         attempts=0,
         prompt_tokens=None,
         completion_tokens=None,
         cost_usd=0.0,
         latency_seconds=0.0,
-        reasoning=found.reasoning,
-        fallback=found.fallback,
-        cached_from=found.call_id,
+        reasoning=cached.reasoning,
+        fallback=cached.fallback,
+        cached_from=cached.call_id,
     )
 
 
@@ -101,14 +101,14 @@ def as_cached(reply: Reply, call_id: int) -> CachedReply:
     return CachedReply(call_id, reply.text, reply.model, reply.rung, reply.reasoning, reply.fallback, sure)
 
 
-def _as_sure_as_then(reading: Reading, found: CachedReply) -> Reading:
+def _as_sure_as_then(reading: Reading, cached: CachedReply) -> Reading:
     """The reading with the confidences that token probabilities gave when the answer was new."""
-    if len(found.confidences) != len(reading.answers) or not any(found.confidences):
+    if len(cached.confidences) != len(reading.answers) or not any(cached.confidences):
         return reading
     answers = {
         index: answer if answer.confidence is not None else replace(answer, confidence=confidence)
         for (index, answer), confidence in zip(
-            sorted(reading.answers.items()), found.confidences, strict=True
+            sorted(reading.answers.items()), cached.confidences, strict=True
         )
     }
     return replace(reading, answers=answers)

@@ -142,13 +142,15 @@ def fit_gold(queue: ReviewQueue) -> None:
 
 def fit_plain(queue: ReviewQueue, item_id: int) -> bool:
     """A gold item that is to be one no more has the capacity all others have; whether it was gold."""
-    found = list(_locked(QueueItem.objects.filter(queue=queue, item=item_id, gold=True), skip_locked=False))
-    for row in found:
+    queue_items = list(
+        _locked(QueueItem.objects.filter(queue=queue, item=item_id, gold=True), skip_locked=False)
+    )
+    for row in queue_items:
         held = Review.objects.filter(queue=queue, item=item_id, holds_place=True).count()
         row.gold, row.wanted = False, max(queue.raters_per_item, held)
         row.room = row.wanted - held
         row.save(update_fields=["gold", "wanted", "room"])
-    return bool(found)
+    return bool(queue_items)
 
 
 def withdraw(queue: ReviewQueue, item_ids: Collection[int]) -> None:
@@ -193,8 +195,12 @@ def _held(queue: ReviewQueue, item_ids: Collection[int]) -> Counter[int]:
 def _lock(review: Review) -> None:
     """Locks a review's row until the transaction ends, and reads what it says of its assignment by now."""
     locked = Review.objects.select_for_update(no_key=True).only("state", "holds_place", "held_until")
-    found = locked.get(pk=review.pk)
-    review.state, review.holds_place, review.held_until = found.state, found.holds_place, found.held_until
+    current = locked.get(pk=review.pk)
+    review.state, review.holds_place, review.held_until = (
+        current.state,
+        current.holds_place,
+        current.held_until,
+    )
 
 
 def _until(queue: ReviewQueue, now: datetime) -> datetime:

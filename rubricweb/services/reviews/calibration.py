@@ -152,45 +152,46 @@ def begin(queue: ReviewQueue, rater: Rater) -> CalibrationRound:
     Counts a round that is complete. Raises Conflict, with the share, the mark and whom to ask, for somebody
     below the mark.
     """
-    found = round_of(queue, rater)
-    if found.stage == CalibrationStage.OPEN and found.is_complete:
-        found = _count(queue, rater, found)
-    if found.stage == CalibrationStage.FAILED:
+    own_round = round_of(queue, rater)
+    if own_round.stage == CalibrationStage.OPEN and own_round.is_complete:
+        own_round = _count(queue, rater, own_round)
+    if own_round.stage == CalibrationStage.FAILED:
         # The mark may have been lowered in the very moment in which the round was counted by the earlier one.
         _pass_who_reach(queue, Calibration.objects.filter(queue=queue, rater=rater))
-        found = round_of(queue, rater)
-    if found.stage == CalibrationStage.FAILED:
-        raise Conflict(_below(queue, found))
-    return found
+        own_round = round_of(queue, rater)
+    if own_round.stage == CalibrationStage.FAILED:
+        raise Conflict(_below(queue, own_round))
+    return own_round
 
 
-def require_more(queue: ReviewQueue, found: CalibrationRound) -> None:
+def require_more(queue: ReviewQueue, own_round: CalibrationRound) -> None:
     """Refuses to say that all is done while the round waits for items the rater has skipped."""
-    if found.stage == CalibrationStage.OPEN and (found.skipped or found.handed < found.size):
+    if own_round.stage == CalibrationStage.OPEN and (own_round.skipped or own_round.handed < own_round.size):
         raise Conflict(
-            f"The first {found.size} items of {queue} are for calibration, and you have submitted "
-            f"{found.submitted}. Take up the items you skipped, or ask {whom_to_ask(queue)} to let you go on."
+            f"The first {own_round.size} items of {queue} are for calibration, and you have submitted "
+            f"{own_round.submitted}. Take up the items you skipped, or ask {whom_to_ask(queue)} to let you "
+            "go on."
         )
 
 
-def refuse_choosing(queue: ReviewQueue, found: CalibrationRound) -> None:
+def refuse_choosing(queue: ReviewQueue, own_round: CalibrationRound) -> None:
     """In the round everybody begins with the same items, so nobody chooses."""
-    if found.stage == CalibrationStage.OPEN:
+    if own_round.stage == CalibrationStage.OPEN:
         raise Conflict(
-            f"The first {found.size} items of {queue} are the same for everybody; you have submitted "
-            f"{found.submitted}. Go on with the next one; then you may choose."
+            f"The first {own_round.size} items of {queue} are the same for everybody; you have submitted "
+            f"{own_round.submitted}. Go on with the next one; then you may choose."
         )
 
 
 def count_round(review: Review) -> None:
     """After a review was submitted: counts the round if it was its last."""
-    found = round_of(review.queue, review.rater)
-    if found.stage == CalibrationStage.OPEN and found.is_complete:
-        _count(review.queue, review.rater, found)
+    own_round = round_of(review.queue, review.rater)
+    if own_round.stage == CalibrationStage.OPEN and own_round.is_complete:
+        _count(review.queue, review.rater, own_round)
 
 
-def _count(queue: ReviewQueue, rater: Rater, found: CalibrationRound) -> CalibrationRound:
-    since: datetime | None = found.calibration.decided_at if found.calibration else None
+def _count(queue: ReviewQueue, rater: Rater, own_round: CalibrationRound) -> CalibrationRound:
+    since: datetime | None = own_round.calibration.decided_at if own_round.calibration else None
     right, total = gold_score(queue, rater, since=since)
     if not total:  # nothing is known of them any more: there is nothing to hold anybody against
         return CalibrationRound(CalibrationStage.NONE)
@@ -203,8 +204,8 @@ def _count(queue: ReviewQueue, rater: Rater, found: CalibrationRound) -> Calibra
     return round_of(queue, rater)
 
 
-def _below(queue: ReviewQueue, found: CalibrationRound) -> str:
-    row = found.calibration
+def _below(queue: ReviewQueue, own_round: CalibrationRound) -> str:
+    row = own_round.calibration
     assert row is not None  # a failed round was counted
     mark = "" if queue.pass_mark is None else f", and {queue} asks for {queue.pass_mark:.0%}"
     share = row.right / row.total

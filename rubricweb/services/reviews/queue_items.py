@@ -95,8 +95,8 @@ def _priorities(queue: ReviewQueue, run: Run | None) -> dict[int, float]:
     if queue.order != Order.INFORMATIVE:
         return {}
     criteria = list(queue.criteria.all())
-    found = informative.reasons(queue.dataset, run, criteria=criteria)
-    return informative.priorities(queue.dataset, queue.rubric_version, found, criteria=criteria)
+    reasons = informative.reasons(queue.dataset, run, criteria=criteria)
+    return informative.priorities(queue.dataset, queue.rubric_version, reasons, criteria=criteria)
 
 
 def missing_items(queue: ReviewQueue) -> list[int]:

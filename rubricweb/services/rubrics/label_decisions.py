@@ -63,9 +63,9 @@ def decide_at_publication(
 ) -> None:
     """The first decisions about a version that was published in the same transaction, by uid."""
     assert version.rubric is not None  # it was published
-    found = changes_with_probes(version, viewer=None)
+    changes = changes_with_probes(version, viewer=None)
     for uid, one in chosen.items():
-        _store(version, require_change(found, uid), one, by=by)
+        _store(version, require_change(changes, uid), one, by=by)
     if chosen:
         assign_meanings(version.rubric)
 
@@ -77,11 +77,11 @@ def rubric_of(version: RubricVersion) -> Rubric:
     return version.rubric
 
 
-def require_change(found: LabelChanges, uid: str) -> LabelChange:
+def require_change(changes: LabelChanges, uid: str) -> LabelChange:
     """The change about one reworded criterion. Raises Invalid, naming those there are."""
-    change = found.about(uid)
+    change = changes.about(uid)
     if change is None:
-        known = ", ".join(one.uid for one in found.changes) or "none: no criterion was reworded"
+        known = ", ".join(one.uid for one in changes.changes) or "none: no criterion was reworded"
         raise Invalid.at(f"decisions.{uid}", "a criterion that was not reworded", known)
     return change
 

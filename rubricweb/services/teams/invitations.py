@@ -257,10 +257,10 @@ def _mail(invitation: Invitation, address: str, link: str) -> EmailMessage:
 def _locked(secret: str, now: datetime) -> Invitation:
     """The open invitation of a secret, held until the transaction ends, so that it is accepted once."""
     rows = invitations.open_invitations(now).select_for_update(of=("self",))
-    found = rows.filter(digest=digest(secret)).first()
-    if found is None:
+    invitation = rows.filter(digest=digest(secret)).first()
+    if invitation is None:
         raise NotFound("open invitation")
-    return found
+    return invitation
 
 
 def _let_in(invitation: Invitation, user: User, now: datetime) -> Membership:

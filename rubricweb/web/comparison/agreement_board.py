@@ -27,14 +27,14 @@ def board(request: TeamRequest, queue_id: int) -> HttpResponse:
     as_file = request.GET.get("format") == "csv"
     context: dict[str, Any] = {"queue": queue}
     try:
-        found = selected.agreement_board(queue, request.user, criterion_id=criterion_id)
+        figures = selected.agreement_board(queue, request.user, criterion_id=criterion_id)
     except Withheld as error:
         if as_file:
             raise
         return render(request, "comparison/agreement/board.html", context | {"withheld": str(error)})
     if as_file:
-        return _csv(found)
-    context |= titles(request, [row.item_id for row in found.hardest]) | {"board": found}
+        return _csv(figures)
+    context |= titles(request, [row.item_id for row in figures.hardest]) | {"board": figures}
     part = request.htmx and not request.htmx.boosted
     return render(request, f"comparison/agreement/{'_' if part else ''}board.html", context)
 

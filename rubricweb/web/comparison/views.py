@@ -40,21 +40,21 @@ def compare(request: TeamRequest) -> HttpResponse:
             answer["HX-Redirect"] = request.get_full_path()
         return answer
     run = selection.run
-    found = selected.compare(run, selection.queues, viewer=request.user)
-    found = looks.count_look(found, by=request.user)
+    comparison = selected.compare(run, selection.queues, viewer=request.user)
+    comparison = looks.count_look(comparison, by=request.user)
     waiting = inbox.inbox(inbox.scope(request.team, request.user, selection.queues, run))
-    choices = [row for row in found.criteria if row.options is not None]
+    choices = [row for row in comparison.criteria if row.options is not None]
     inbox_url = f"{reverse('adjudication', args=[request.team.slug])}?{asked.pair}"
     context |= {
-        "found": found,
-        "other_wordings": words.other_wordings(found, selection.other_versions),
-        "special_cases": list(words.special_cases(found, inbox_url, has_choices=bool(choices))),
-        "bias_words": words.bias_words(found.scores.agreement, found.confidence),
-        "estimate_words": words.estimate_words(found.scores.estimate),
-        "binary": [row for row in found.criteria if row.criterion.kind == "binary"],
+        "found": comparison,
+        "other_wordings": words.other_wordings(comparison, selection.other_versions),
+        "special_cases": list(words.special_cases(comparison, inbox_url, has_choices=bool(choices))),
+        "bias_words": words.bias_words(comparison.scores.agreement, comparison.confidence),
+        "estimate_words": words.estimate_words(comparison.scores.estimate),
+        "binary": [row for row in comparison.criteria if row.criterion.kind == "binary"],
         "choices": choices,
-        "checks": [row for row in found.criteria if row.mean_value is not None],
-        "findings": findings(found),
+        "checks": [row for row in comparison.criteria if row.mean_value is not None],
+        "findings": findings(comparison),
         "holistic": comparable.is_holistic(run),
         "running": run.state == RunState.RUNNING,
         "waiting": len(waiting),
@@ -70,31 +70,31 @@ def compare(request: TeamRequest) -> HttpResponse:
 @require_GET
 def item(request: TeamRequest, item_id: int) -> HttpResponse:
     """One item with everybody's verdicts; for a rater who is still to review it blind, only the item."""
-    found = access.access_item(request.team, item_id)
-    asked, run, queues = _asked_for_item(request, found)
+    item = access.access_item(request.team, item_id)
+    asked, run, queues = _asked_for_item(request, item)
     context: dict[str, Any] = {
         "asked": asked,
-        "item": found,
-        **titles(request, [found.pk]),
-        "submission": found.to_engine(),
+        "item": item,
+        **titles(request, [item.pk]),
+        "submission": item.to_engine(),
         "run": run,
         "thread": comments.thread(
-            found,
+            item,
             viewer=request.user,
             run=run,
             queues=queues,
-            letters=None if asked.names else aliases(found),
+            letters=None if asked.names else aliases(item),
         ),
     }
     try:
-        seen = item_comparison(found, run, queues, viewer=request.user, names=asked.names)
+        seen = item_comparison(item, run, queues, viewer=request.user, names=asked.names)
     except Withheld as error:
         return render(request, "comparison/item.html", context | {"withheld": str(error)})
     if asked.names:
-        note_names(request, found)
+        note_names(request, item)
     context |= {
         "seen": seen,
-        "rows": [(row, _measured(row, found)) for row in seen.criteria],
+        "rows": [(row, _measured(row, item)) for row in seen.criteria],
         "names_query": asked.query(names="" if asked.names else "1"),
     }
     return render(request, "comparison/item.html", context)

@@ -26,20 +26,20 @@ class Fact:
     about: str = ""
 
 
-def other_wordings(found: Comparison, queues: Sequence[ReviewQueue]) -> str:
+def other_wordings(comparison: Comparison, queues: Sequence[ReviewQueue]) -> str:
     """Which queues have labels that count in no figure, since the run asked in other words; "" without any.
 
     `queues` are those labelled by another version or rubric than the run's.
     """
-    if not found.on_other_versions:
+    if not comparison.on_other_versions:
         return ""
     labelled = sentence(
         *(f"{queue.name} was labelled by {_version(queue.rubric_version)}" for queue in queues)
     )
     return (
-        f"{labelled}. The run graded by {_version(found.run.rubric_version)}. "
-        f"Labels count where both ask the same: {counted(found.on_other_versions, 'unit')} labelled under "
-        "other words, or by criteria the run’s rubric does not have, are in no figure."
+        f"{labelled}. The run graded by {_version(comparison.run.rubric_version)}. "
+        f"Labels count where both ask the same: {counted(comparison.on_other_versions, 'unit')} labelled "
+        "under other words, or by criteria the run’s rubric does not have, are in no figure."
     )
 
 
@@ -50,36 +50,38 @@ def _version(version: RubricVersion | None) -> str:
 # ── Excluded and special cases ───────────────────────────────────────────────────────────────────
 
 
-def special_cases(found: Comparison, inbox: str, *, has_choices: bool) -> Iterator[Fact]:
+def special_cases(comparison: Comparison, inbox: str, *, has_choices: bool) -> Iterator[Fact]:
     """What is left out of the figures or counts another way; `inbox` is its address with run and queues."""
-    people = counted(found.raters, "rater")
-    yield Fact("People", f"{people} in {counted(len(found.queues), 'queue')}")
-    yield Fact("Human ceiling", _ceiling(found, has_choices=has_choices), about="about-ceiling")
-    yield Fact("Undecided ties", _ties(found, inbox))
-    yield Fact("Adjudicated", _adjudicated(found, inbox))
-    overall = found.overall
+    people = counted(comparison.raters, "rater")
+    yield Fact("People", f"{people} in {counted(len(comparison.queues), 'queue')}")
+    yield Fact("Human ceiling", _ceiling(comparison, has_choices=has_choices), about="about-ceiling")
+    yield Fact("Undecided ties", _ties(comparison, inbox))
+    yield Fact("Adjudicated", _adjudicated(comparison, inbox))
+    overall = comparison.overall
     yield Fact(
         "Cannot assess",
         f"{overall.abstained_judged:,} by the judge, {overall.abstained_reference:,} by people",
     )
-    errors = f", {found.errors:,} of them errors" if found.errors else ""
+    errors = f", {comparison.errors:,} of them errors" if comparison.errors else ""
     yield Fact("No verdict of the judge", f"{overall.missing:,}{errors}")
-    if found.criteria and found.on_own_rubrics:
-        own = counted(found.on_own_rubrics, "unit")
+    if comparison.criteria and comparison.on_own_rubrics:
+        own = counted(comparison.on_own_rubrics, "unit")
         yield Fact("On items’ own rubrics", f"{own}, in the overall figures only")
-    if found.of_other_systems:
-        other = f"{counted(found.of_other_systems, 'unit')} of answers the run was not over"
+    if comparison.of_other_systems:
+        other = f"{counted(comparison.of_other_systems, 'unit')} of answers the run was not over"
         yield Fact("Of other system versions", f"{other}: in no figure")
-    if found.on_other_versions:
-        other = f"{counted(found.on_other_versions, 'unit')} labelled by criteria this run was never asked"
+    if comparison.on_other_versions:
+        other = (
+            f"{counted(comparison.on_other_versions, 'unit')} labelled by criteria this run was never asked"
+        )
         yield Fact("On other wordings", f"{other}: in no figure")
-    if found.hidden_items:
-        hidden = counted(found.hidden_items, "item")
+    if comparison.hidden_items:
+        hidden = counted(comparison.hidden_items, "item")
         yield Fact("Hidden from you", f"{hidden} you are still to review blind")
 
 
-def _ceiling(found: Comparison, *, has_choices: bool) -> str:
-    ceiling = found.ceiling
+def _ceiling(comparison: Comparison, *, has_choices: bool) -> str:
+    ceiling = comparison.ceiling
     if ceiling.kappa.value is None:
         return (
             "undefined: κ has no value for these labels"
@@ -105,20 +107,20 @@ def _ceiling(found: Comparison, *, has_choices: bool) -> str:
     )
 
 
-def _ties(found: Comparison, inbox: str) -> str:
-    if not found.undecided:
+def _ties(comparison: Comparison, inbox: str) -> str:
+    if not comparison.undecided:
         return "none"
     return format_html(
         "{}, {} of what was labelled; in no figure of a majority until somebody decides",
-        _link(f"{inbox}&kind=people+differ", found.undecided),
-        figure(found.tied_share, percent=True),
+        _link(f"{inbox}&kind=people+differ", comparison.undecided),
+        figure(comparison.tied_share, percent=True),
     )
 
 
-def _adjudicated(found: Comparison, inbox: str) -> str:
-    if not found.adjudicated:
+def _adjudicated(comparison: Comparison, inbox: str) -> str:
+    if not comparison.adjudicated:
         return "none"
-    link = _link(f"{inbox}&decided=1", found.adjudicated)
+    link = _link(f"{inbox}&decided=1", comparison.adjudicated)
     return format_html("{}, where the decision replaces people’s verdict", link)
 
 

@@ -30,10 +30,10 @@ def case(request: TeamRequest, case_id: int) -> HttpResponse:
         "may_tag": request.membership.may(Role.EDITOR),
     }
     try:
-        found = case_answers(case, viewer=request.user, cursor=request.GET.get("cursor"))
+        answers = case_answers(case, viewer=request.user, cursor=request.GET.get("cursor"))
     except Withheld as error:
         context["withheld"] = str(error)
     else:
         context |= {"tags": tags_of([case.pk]).get(case.pk, ())}
-        context |= {"found": found, **titles(request, [one.item.pk for one in found.answers])}
+        context |= {"found": answers, **titles(request, [one.item.pk for one in answers.answers])}
     return render(request, "datasets/cases/case.html", context)

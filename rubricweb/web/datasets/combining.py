@@ -46,8 +46,8 @@ def _planned(request: TeamRequest, datasets: list[Dataset]) -> HttpResponse:
         try:
             if request.POST.get("confirmed") == "1":
                 by, enqueue = request.user, tasks.notify_combination
-                found = combinations.start(request.team, asked, by=by, enqueue=enqueue)
-                return redirect("combination", request.team.slug, found.pk)
+                combination = combinations.start(request.team, asked, by=by, enqueue=enqueue)
+                return redirect("combination", request.team.slug, combination.pk)
             plan = plans.plan(request.team, asked, viewer=request.user)
             runs = reruns.planned(asked.parts, viewer=request.user, now=now())
             context |= {"plan": plan, "conflicts": plan.conflicts[:SHOWN_CONFLICTS], "runs": runs}
@@ -72,20 +72,20 @@ def combinations_page(request: TeamRequest) -> HttpResponse:
 @require_safe
 def combination(request: TeamRequest, combination_id: int) -> HttpResponse:
     """How far a combination is, asked for again until it has ended; then the runs to start again."""
-    found = access.access_combination(request.team, combination_id)
-    is_moving = found.state in selected.UNENDED
-    context = {"found": found, "is_moving": is_moving}
+    combination = access.access_combination(request.team, combination_id)
+    is_moving = combination.state in selected.UNENDED
+    context = {"found": combination, "is_moving": is_moving}
     if request.htmx:
         status = 200 if is_moving else STOP_POLLING
         return render(
-            request, "datasets/combine/_progress.html", context | _runs(request, found), status=status
+            request, "datasets/combine/_progress.html", context | _runs(request, combination), status=status
         )
-    return render(request, "datasets/combine/combination.html", context | _runs(request, found))
+    return render(request, "datasets/combine/combination.html", context | _runs(request, combination))
 
 
-def _runs(request: TeamRequest, found: Combination, data: Any = None) -> dict[str, Any]:
+def _runs(request: TeamRequest, combination: Combination, data: Any = None) -> dict[str, Any]:
     """The runs of the originals, with the form that starts them again; nothing before it is combined."""
-    runs = reruns.of_combination(found, viewer=request.user, now=now())
+    runs = reruns.of_combination(combination, viewer=request.user, now=now())
     return {"runs": runs, "form": RerunForm(data, runs=runs)} if runs else {}
 
 
@@ -93,32 +93,32 @@ def _runs(request: TeamRequest, found: Combination, data: Any = None) -> dict[st
 @require_POST
 def start_runs(request: TeamRequest, combination_id: int) -> HttpResponse:
     """Starts runs of the originals again over the combined dataset."""
-    found = access.access_combination(request.team, combination_id)
-    context = {"found": found, "is_moving": False, **_runs(request, found, request.POST)}
+    combination = access.access_combination(request.team, combination_id)
+    context = {"found": combination, "is_moving": False, **_runs(request, combination, request.POST)}
     form = context.get("form")
     if isinstance(form, RerunForm):
-        said = form.carried_out(lambda: _started(request, found, form))
+        said = form.carried_out(lambda: _started(request, combination, form))
         if said:
             messages.success(request, said)
-            return redirect("combination", request.team.slug, found.pk)
+            return redirect("combination", request.team.slug, combination.pk)
         return render(request, "datasets/combine/combination.html", context, status=422)
-    messages.error(request, f"{found} is not combined: there is nothing to run over.")
-    return redirect("combination", request.team.slug, found.pk)
+    messages.error(request, f"{combination} is not combined: there is nothing to run over.")
+    return redirect("combination", request.team.slug, combination.pk)
 
 
-def _started(request: TeamRequest, found: Combination, form: RerunForm) -> str:
-    made = reruns.start(found, by=request.user, enqueue=tasks.notify, **form.chosen())
-    return f"Started {counted(len(made), 'run')} over {found.dataset}."
+def _started(request: TeamRequest, combination: Combination, form: RerunForm) -> str:
+    made = reruns.start(combination, by=request.user, enqueue=tasks.notify, **form.chosen())
+    return f"Started {counted(len(made), 'run')} over {combination.dataset}."
 
 
 @team_page(Role.EDITOR)
 @require_POST
 def cancel(request: TeamRequest, combination_id: int) -> HttpResponse:
-    found = access.access_combination(request.team, combination_id)
+    combination = access.access_combination(request.team, combination_id)
     try:
-        combinations.cancel(found, now=now())
+        combinations.cancel(combination, now=now())
     except Conflict as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"Combining {found} is cancelled; nothing of it stays.")
-    return redirect("combination", request.team.slug, found.pk)
+        messages.success(request, f"Combining {combination} is cancelled; nothing of it stays.")
+    return redirect("combination", request.team.slug, combination.pk)

@@ -93,7 +93,7 @@ def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) 
             duplicates=Duplicates.KEEP if form.cleaned_data.get("keep_all") else Duplicates.ASK,
         )
         try:
-            found = _begun(request, asked, upload_id, small=kept.size <= imports.AT_ONCE_BYTES)
+            job = _begun(request, asked, upload_id, small=kept.size <= imports.AT_ONCE_BYTES)
         except Invalid as error:
             faults = form.show(error.faults)
             if faults:
@@ -103,12 +103,12 @@ def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) 
         except Withheld as error:
             form.add_error("keep_all", str(error))
         else:
-            if found.state != ImportState.REFUSED:
-                return _go_on(request, found, upload_id)
-            refused, faults = found, form.show(tuple(Fault(*one) for one in found.faults[:SHOWN_FAULTS]))
+            if job.state != ImportState.REFUSED:
+                return _go_on(request, job, upload_id)
+            refused, faults = job, form.show(tuple(Fault(*one) for one in job.faults[:SHOWN_FAULTS]))
             # Without faults it is the name that was taken meanwhile, or the system that is archived.
-            place = "name" if dataset is None and not found.faults and not found.system else None
-            form.add_error(place, found.message)
+            place = "name" if dataset is None and not job.faults and not job.system else None
+            form.add_error(place, job.message)
     context = {
         "form": form,
         "faults": faults,
@@ -130,17 +130,17 @@ def _begun(
 ) -> DatasetImport:
     """The import, done with where it is small: nobody has to wait for a worker then."""
     enqueue = None if small else tasks.notify_import
-    found = imports.start(request.team, asked, by=request.user, upload_id=upload_id, enqueue=enqueue)
-    return imports.work(found.pk, worker=worker_name(), now=now) if small else found
+    job = imports.start(request.team, asked, by=request.user, upload_id=upload_id, enqueue=enqueue)
+    return imports.work(job.pk, worker=worker_name(), now=now) if small else job
 
 
-def _go_on(request: TeamRequest, found: DatasetImport, upload_id: str) -> HttpResponse:
-    if found.state != ImportState.DONE:
-        return redirect("dataset_import_progress", request.team.slug, found.pk)
+def _go_on(request: TeamRequest, job: DatasetImport, upload_id: str) -> HttpResponse:
+    if job.state != ImportState.DONE:
+        return redirect("dataset_import_progress", request.team.slug, job.pk)
     kept_uploads.forget(request, upload_id)
-    _tell(request, found)
-    assert found.dataset is not None, "a constraint of the table"
-    return redirect("dataset", request.team.slug, found.dataset.pk)
+    _tell(request, job)
+    assert job.dataset is not None, "a constraint of the table"
+    return redirect("dataset", request.team.slug, job.dataset.pk)
 
 
 def _left_out(dataset: Dataset | None, data: bytes, filename: str) -> dict[str, Any]:
@@ -153,21 +153,21 @@ def _left_out(dataset: Dataset | None, data: bytes, filename: str) -> dict[str, 
     return {"left_out": file.left_out, "left_out_count": len(file.left_out) + file.more_left_out}
 
 
-def _tell(request: TeamRequest, found: DatasetImport) -> None:
+def _tell(request: TeamRequest, job: DatasetImport) -> None:
     """What was stored, and what was not."""
-    said = f"Imported {found.filename}."
-    if found.kind != ImportKind.DATASET:
-        items = counted(found.rows_stored, "item")
-        said = f"Added {items} from {found.filename}. A run takes them in when you extend it."
+    said = f"Imported {job.filename}."
+    if job.kind != ImportKind.DATASET:
+        items = counted(job.rows_stored, "item")
+        said = f"Added {items} from {job.filename}. A run takes them in when you extend it."
     messages.success(request, said)
-    missing = (found.found.get("plan") or {}).get("missing") or []
+    missing = (job.found.get("plan") or {}).get("missing") or []
     if missing:
         few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
         cases = counted(len(missing), "case")
-        messages.info(request, f"{cases} of {found.dataset} without an answer of {found.system}: {few}.")
-    if found.found["left_out_count"]:
-        places = counted(found.found["left_out_count"], "place")
-        first = "; ".join(str(Fault(*one)) for one in found.found["left_out"][:3])
+        messages.info(request, f"{cases} of {job.dataset} without an answer of {job.system}: {few}.")
+    if job.found["left_out_count"]:
+        places = counted(job.found["left_out_count"], "place")
+        first = "; ".join(str(Fault(*one)) for one in job.found["left_out"][:3])
         messages.warning(request, f"Left out what has no counterpart here, at {places}: {first}.")
 
 
@@ -185,19 +185,19 @@ def _previewed(path: Path, filename: str) -> Preview:
 @require_safe
 def progress(request: TeamRequest, import_id: int) -> HttpResponse:
     """How far an import is, asked for again until it has ended; then what came of it."""
-    found = access.access_import(request.team, import_id)
-    [shown] = without_hidden_keys([found], viewer=request.user, team=request.team)
-    is_moving = found.state in (ImportState.WAITING, ImportState.RUNNING)
+    job = access.access_import(request.team, import_id)
+    [shown] = without_hidden_keys([job], viewer=request.user, team=request.team)
+    is_moving = job.state in (ImportState.WAITING, ImportState.RUNNING)
     context = {
-        "found": found,
+        "found": job,
         "is_moving": is_moving,
-        "is_storing": is_moving and "header" in found.found,
-        "may_map_again": found.state == ImportState.REFUSED and _is_kept_here(request, found),
-        "faults": [Fault(*one) for one in found.faults[:SHOWN_FAULTS]],
+        "is_storing": is_moving and "header" in job.found,
+        "may_map_again": job.state == ImportState.REFUSED and _is_kept_here(request, job),
+        "faults": [Fault(*one) for one in job.faults[:SHOWN_FAULTS]],
         "duplicates": shown.found.get("duplicates", []),
-        "left_out": [Fault(*one) for one in found.found.get("left_out", [])],
-        "left_out_count": found.found.get("left_out_count", 0),
-        "missing": (found.found.get("plan") or {}).get("missing") or [],
+        "left_out": [Fault(*one) for one in job.found.get("left_out", [])],
+        "left_out_count": job.found.get("left_out_count", 0),
+        "missing": (job.found.get("plan") or {}).get("missing") or [],
     }
     if request.htmx:
         status = 200 if is_moving else STOP_POLLING
@@ -205,50 +205,50 @@ def progress(request: TeamRequest, import_id: int) -> HttpResponse:
     return render(request, "datasets/imports/progress.html", context)
 
 
-def _is_kept_here(request: TeamRequest, found: DatasetImport) -> bool:
+def _is_kept_here(request: TeamRequest, job: DatasetImport) -> bool:
     """Whether this browser session sent the file, and may say again what its columns are."""
-    return found.file is not None and found.file.token in request.session.get("uploads", {})
+    return job.file is not None and job.file.token in request.session.get("uploads", {})
 
 
 @team_page(Role.EDITOR)
 @require_POST
 def cancel(request: TeamRequest, import_id: int) -> HttpResponse:
-    found = access.access_import(request.team, import_id)
+    job = access.access_import(request.team, import_id)
     try:
-        imports.cancel(found, now=now())
+        imports.cancel(job, now=now())
     except Conflict as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"The import of {found} is cancelled; nothing of it was stored.")
-    return redirect("dataset_import_progress", request.team.slug, found.pk)
+        messages.success(request, f"The import of {job} is cancelled; nothing of it was stored.")
+    return redirect("dataset_import_progress", request.team.slug, job.pk)
 
 
 @team_page(Role.EDITOR)
 @require_POST
 def duplicates(request: TeamRequest, import_id: int) -> HttpResponse:
     """Keeps or skips the items whose words came before."""
-    found = access.access_import(request.team, import_id)
-    small = found.rows_read <= imports.AT_ONCE_ROWS
+    job = access.access_import(request.team, import_id)
+    small = job.rows_read <= imports.AT_ONCE_ROWS
     try:
         chosen = request.POST.get("duplicates", "")
-        imports.decide(found, chosen, by=request.user, enqueue=None if small else tasks.notify_import)
+        imports.decide(job, chosen, by=request.user, enqueue=None if small else tasks.notify_import)
     except (Invalid, Conflict, Withheld) as error:
         messages.error(request, str(error))
     else:
         if small:
-            found = imports.work(found.pk, worker=worker_name(), now=now)
-        if found.state == ImportState.DONE:
-            _tell(request, found)
-            assert found.dataset is not None, "a constraint of the table"
-            return redirect("dataset", request.team.slug, found.dataset.pk)
-    return redirect("dataset_import_progress", request.team.slug, found.pk)
+            job = imports.work(job.pk, worker=worker_name(), now=now)
+        if job.state == ImportState.DONE:
+            _tell(request, job)
+            assert job.dataset is not None, "a constraint of the table"
+            return redirect("dataset", request.team.slug, job.dataset.pk)
+    return redirect("dataset_import_progress", request.team.slug, job.pk)
 
 
 @team_page(Role.EDITOR)
 @require_safe
 def faults(request: TeamRequest, import_id: int) -> HttpResponse:
     """Every fault of a refused file, as CSV."""
-    found = access.access_import(request.team, import_id)
-    response = HttpResponse(imports.faults_csv(found), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="import-{found.pk}-faults.csv"'
+    job = access.access_import(request.team, import_id)
+    response = HttpResponse(imports.faults_csv(job), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="import-{job.pk}-faults.csv"'
     return response

@@ -62,7 +62,7 @@ def _chosen(request: TeamRequest, dataset: Dataset) -> dict[str, Any]:
     item_id = whole_number(data.get("item", ""), "The item") if data.get("item") else None
     if item_id is not None:
         return {"ids": [item_id], "item": item_id}
-    found = selection(request)
-    if found is None or found.dataset_id != dataset.pk:
+    selected = selection(request)
+    if selected is None or selected.dataset_id != dataset.pk:
         return {"ids": []}
-    return {"ids": list(found.item_ids), "selection": found.id}
+    return {"ids": list(selected.item_ids), "selection": selected.id}

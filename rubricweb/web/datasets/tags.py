@@ -41,8 +41,8 @@ def change_case(request: TeamRequest, case_id: int) -> HttpResponse:
 def change_selected(request: TeamRequest, dataset_id: int) -> HttpResponse:
     """Asks which tags the cases of the selected items are given, and which are taken away."""
     dataset = access.access_dataset(request.team, dataset_id)
-    found = selection(request)
-    if found is None or found.dataset_id != dataset.pk:
+    selected = selection(request)
+    if selected is None or selected.dataset_id != dataset.pk:
         messages.info(request, "Select the items first.")
         return redirect("dataset", request.team.slug, dataset.pk)
     form = TagForm(request.POST if request.method == "POST" else None)
@@ -53,7 +53,7 @@ def change_selected(request: TeamRequest, dataset_id: int) -> HttpResponse:
             by=request.user,
             add=asked_tags([form.cleaned_data["add"]]),
             remove=asked_tags([form.cleaned_data["remove"]]),
-            item_ids=found.item_ids,
+            item_ids=selected.item_ids,
         )
         return f"{made}."
 
@@ -63,9 +63,9 @@ def change_selected(request: TeamRequest, dataset_id: int) -> HttpResponse:
     context = {
         "dataset": dataset,
         "form": form,
-        "selection": found,
-        "items": counted(len(found.item_ids), "selected item"),
-        "cases": counted(len(cases_of(dataset, item_ids=found.item_ids)), "case"),
+        "selection": selected,
+        "items": counted(len(selected.item_ids), "selected item"),
+        "cases": counted(len(cases_of(dataset, item_ids=selected.item_ids)), "case"),
         "tag_counts": tag_counts(dataset, viewer=request.user),
     }
     return render(request, "datasets/tags/change_selected.html", context, status=422 if form.errors else 200)

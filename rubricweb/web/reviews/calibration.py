@@ -80,9 +80,9 @@ def try_again(request: TeamRequest, queue_id: int, rater_id: int) -> HttpRespons
 def mine(request: TeamRequest, queue_id: int) -> HttpResponse:
     """How one's own round went; before it is over, only how far one is."""
     queue = access.access_queue(request.team, queue_id)
-    found = selectors.my_calibration(queue, request.user)
-    context = {"queue": queue, "mine": found, "whom": selectors.whom_to_ask(queue)}
-    context |= titles(request, [one.item.pk for one in found.answers])
+    calibration = selectors.my_calibration(queue, request.user)
+    context = {"queue": queue, "mine": calibration, "whom": selectors.whom_to_ask(queue)}
+    context |= titles(request, [one.item.pk for one in calibration.answers])
     return render(request, "reviews/calibration/calibration_mine.html", context)
 
 

@@ -52,22 +52,22 @@ def comments(request: TeamRequest, item_id: int) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 def comment(request: TeamRequest, comment_id: int) -> HttpResponse:
     """What is done to one comment: edit, remove, resolve, reopen. Opened, it leads to its place."""
-    found = selectors.comment_for(request.team, comment_id, request.user)
+    comment = selectors.comment_for(request.team, comment_id, request.user)
     if request.method != "POST":
-        return redirect(place_of(found))
+        return redirect(place_of(comment))
     action = request.POST.get("action")
     if action == "edit":
         try:
-            services.edit(found, by=request.user, text=request.POST.get("text", ""), now=now())
+            services.edit(comment, by=request.user, text=request.POST.get("text", ""), now=now())
         except Invalid as error:
-            return _thread_page(request, found.item, problem=str(error), editing=found)
+            return _thread_page(request, comment.item, problem=str(error), editing=comment)
     elif action == "remove":
-        services.remove(found, by=request.user, now=now())
+        services.remove(comment, by=request.user, now=now())
     elif action in ("resolve", "reopen"):
-        services.resolve(found, by=request.user, resolved=action == "resolve")
+        services.resolve(comment, by=request.user, resolved=action == "resolve")
     else:
         raise Invalid.at("action", str(action)[:40], "edit, remove, resolve or reopen")
-    return redirect(_back(request, found))
+    return redirect(_back(request, comment))
 
 
 def place_of(comment: Comment) -> str:

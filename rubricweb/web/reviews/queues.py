@@ -124,26 +124,26 @@ def _plan(request: TeamRequest, form: NewQueue) -> QueuePlan:
 @team_page(Role.VIEWER)
 @require_GET
 def queue(request: TeamRequest, queue_id: int) -> HttpResponse:
-    found = access.access_queue(request.team, queue_id)
-    progress = selectors.queue_progress(found, request.user)
-    remarks = selectors.remarks(found, request.user)
+    queue = access.access_queue(request.team, queue_id)
+    progress = selectors.queue_progress(queue, request.user)
+    remarks = selectors.remarks(queue, request.user)
     return render(
         request,
         "reviews/queues/queue.html",
         {
-            "queue": found,
+            "queue": queue,
             "progress": progress,
-            "pace": selectors.queue_pace(found, progress, request.user),
-            "raters": selectors.rater_progress(found),
-            "people_missing": found.people_missing(),
+            "pace": selectors.queue_pace(queue, progress, request.user),
+            "raters": selectors.rater_progress(queue),
+            "people_missing": queue.people_missing(),
             "remarks": remarks,
             **titles(request, [one.item_id for one in remarks]),
-            "i_rate": selectors.rates(found, request.user),
-            "source": selectors.source_words(found, request.user),
-            "criteria": found.criteria.all(),
-            "systems": queue_systems([found], viewer=request.user, team=request.team)[found.pk],
-            "close_question": words.close_question(found, progress.drafts),
-            "reopen_question": words.reopen_question(found),
+            "i_rate": selectors.rates(queue, request.user),
+            "source": selectors.source_words(queue, request.user),
+            "criteria": queue.criteria.all(),
+            "systems": queue_systems([queue], viewer=request.user, team=request.team)[queue.pk],
+            "close_question": words.close_question(queue, progress.drafts),
+            "reopen_question": words.reopen_question(queue),
         },
     )
 
@@ -161,58 +161,58 @@ def change(request: TeamRequest, queue_id: int) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def edit(request: TeamRequest, queue_id: int) -> HttpResponse:
-    found = access.access_queue(request.team, queue_id)
+    queue = access.access_queue(request.team, queue_id)
     form = QueueTexts(request.POST)
 
     def change() -> str:
-        changes.edit_queue(found, by=request.user, **form.changes)
-        return f"{found} is changed."
+        changes.edit_queue(queue, by=request.user, **form.changes)
+        return f"{queue} is changed."
 
     told = form.carried_out(change)
-    return _changed(request, found, told) if told else _change_page(request, found, words=form)
+    return _changed(request, queue, told) if told else _change_page(request, queue, words=form)
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def people(request: TeamRequest, queue_id: int) -> HttpResponse:
-    found = access.access_queue(request.team, queue_id)
-    form = QueuePeople(request.POST, queue=found)
+    queue = access.access_queue(request.team, queue_id)
+    form = QueuePeople(request.POST, queue=queue)
 
     def change() -> str:
-        changes.reassign_queue(found, by=request.user, **form.wanted)
-        return f"The people of {found} are changed."
+        changes.reassign_queue(queue, by=request.user, **form.wanted)
+        return f"The people of {queue} are changed."
 
     told = form.carried_out(change)
-    return _changed(request, found, told) if told else _change_page(request, found, people=form)
+    return _changed(request, queue, told) if told else _change_page(request, queue, people=form)
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def extend(request: TeamRequest, queue_id: int) -> HttpResponse:
     """More items, as the form chooses them."""
-    found = access.access_queue(request.team, queue_id)
+    queue = access.access_queue(request.team, queue_id)
     form = ExtendQueue(request.POST, team=request.team, selection=selection(request))
 
     def change() -> str:
-        added = changes.extend_queue(found, by=request.user, source=form.source)
-        return f"{counted(added, 'item')} added to {found}."
+        added = changes.extend_queue(queue, by=request.user, source=form.source)
+        return f"{counted(added, 'item')} added to {queue}."
 
     told = form.carried_out(change)
-    return _changed(request, found, told) if told else _change_page(request, found, items=form)
+    return _changed(request, queue, told) if told else _change_page(request, queue, items=form)
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def raters_per_item(request: TeamRequest, queue_id: int) -> HttpResponse:
-    found = access.access_queue(request.team, queue_id)
+    queue = access.access_queue(request.team, queue_id)
     form = QueueRaters(request.POST)
 
     def change() -> str:
-        changes.extend_queue(found, by=request.user, **form.cleaned_data)
-        return f"{found.raters_per_item} people have each item of {found} now."
+        changes.extend_queue(queue, by=request.user, **form.cleaned_data)
+        return f"{queue.raters_per_item} people have each item of {queue} now."
 
     told = form.carried_out(change)
-    return _changed(request, found, told) if told else _change_page(request, found, raters=form)
+    return _changed(request, queue, told) if told else _change_page(request, queue, raters=form)
 
 
 def _change_page(request: TeamRequest, queue: ReviewQueue, **refused: Form) -> HttpResponse:
@@ -260,13 +260,13 @@ def reopen(request: TeamRequest, queue_id: int) -> HttpResponse:
 
 def _moved(request: TeamRequest, queue_id: int, move: Callable[..., object]) -> HttpResponse:
     """Back to the queue in its new state, or with why it stays as it was."""
-    found = access.access_queue(request.team, queue_id)
+    queue = access.access_queue(request.team, queue_id)
     try:
-        move(found, by=request.user)
+        move(queue, by=request.user)
     except (Invalid, Conflict) as error:
         messages.error(request, str(error))
-        return redirect("queue", request.team.slug, found.pk)
-    return _changed(request, found, f"{found} is {found.state}.")
+        return redirect("queue", request.team.slug, queue.pk)
+    return _changed(request, queue, f"{queue} is {queue.state}.")
 
 
 # ── The way to the next item ─────────────────────────────────────────────────────────────────────
@@ -275,18 +275,18 @@ def _moved(request: TeamRequest, queue_id: int, move: Callable[..., object]) -> 
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 def next_item(request: TeamRequest, queue_id: int) -> HttpResponse:
     """POST goes to the next review; opened, or with nothing left, it says what else there is to do."""
-    found = access.access_queue(request.team, queue_id)
+    queue = access.access_queue(request.team, queue_id)
     if request.method == "POST":
         try:
-            return redirect(next_url(request, found))
+            return redirect(next_url(request, queue))
         except (Conflict, Forbidden) as error:
             messages.error(request, str(error))
-            return redirect("queue", request.team.slug, found.pk)
+            return redirect("queue", request.team.slug, queue.pk)
     rows = selectors.queues(request.team, request.user)
     context = {
-        "queue": found,
-        "progress": selectors.queue_progress(found, request.user),
-        "others": [row for row in rows if row.progress.mine_left and row.queue != found],
+        "queue": queue,
+        "progress": selectors.queue_progress(queue, request.user),
+        "others": [row for row in rows if row.progress.mine_left and row.queue != queue],
     }
     return render(request, "reviews/queues/done.html", context)
 

@@ -34,22 +34,22 @@ class RefusedRevision:
 @require_GET
 def reveal(request: TeamRequest, review_id: int) -> HttpResponse:
     """Everybody's verdicts beside one's own; a draft goes back to its sheet."""
-    found = review_for(request.team, review_id, request.user)
-    if found.state != ReviewState.SUBMITTED:
-        return redirect("review", request.team.slug, found.pk)
-    return _page(request, found)
+    review = review_for(request.team, review_id, request.user)
+    if review.state != ReviewState.SUBMITTED:
+        return redirect("review", request.team.slug, review.pk)
+    return _page(request, review)
 
 
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 @require_POST
 def revise(request: TeamRequest, review_id: int, criterion_id: int) -> HttpResponse:
     """Keep, change or unclear on one criterion; then the next one somebody differs on is open."""
-    found = review_for(request.team, review_id, request.user)
+    review = review_for(request.team, review_id, request.user)
     label, reason = read_label(request.POST.get("verdict", "")), request.POST.get("reason", "")
     choice = request.POST.get("choice", "")
     try:
         services.revise(
-            found,
+            review,
             criterion_id,
             choice=choice,
             verdict=label if choice == RevisionChoice.CHANGE else None,
@@ -57,22 +57,22 @@ def revise(request: TeamRequest, review_id: int, criterion_id: int) -> HttpRespo
         )
     except Invalid as error:
         typed = RefusedRevision(criterion_id, label, reason, _problem(error))
-        return _page(request, found, typed=typed, status=422)
+        return _page(request, review, typed=typed, status=422)
     except Conflict as error:
-        return _page(request, found, problem=str(error), status=409)
-    return _again(request, found)
+        return _page(request, review, problem=str(error), status=409)
+    return _again(request, review)
 
 
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 @require_POST
 def keep_all(request: TeamRequest, review_id: int) -> HttpResponse:
     """Keeps every label somebody differs from."""
-    found = review_for(request.team, review_id, request.user)
+    review = review_for(request.team, review_id, request.user)
     try:
-        services.keep_all(found)
+        services.keep_all(review)
     except Conflict as error:
-        return _page(request, found, problem=str(error), status=409)
-    return _again(request, found)
+        return _page(request, review, problem=str(error), status=409)
+    return _again(request, review)
 
 
 # ── What the views above are made of ─────────────────────────────────────────────────────────────

@@ -40,27 +40,27 @@ from rubricweb.web.shared.titles import titles
 @require_GET
 def review(request: TeamRequest, review_id: int) -> HttpResponse:
     """The sheet. A page that only prefetches it, so that it is there at once, says `X-Prefetch`."""
-    found = selectors.review_for(request.team, review_id, request.user)
-    if found.state == ReviewState.SUBMITTED:
-        return redirect("review_reveal", request.team.slug, found.pk)
+    review = selectors.review_for(request.team, review_id, request.user)
+    if review.state == ReviewState.SUBMITTED:
+        return redirect("review_reveal", request.team.slug, review.pk)
     if "X-Prefetch" not in request.headers:
-        prefetch.mark_opened(found)
-    return _review_page(request, found, selectors.sheet(found, advice=reveals.advice(found)))
+        prefetch.mark_opened(review)
+    return _review_page(request, review, selectors.sheet(review, advice=reveals.advice(review)))
 
 
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 @require_POST
 def save_verdict(request: TeamRequest, review_id: int, criterion_id: int) -> HttpResponse:
     """One label of the open review; an empty one takes it back, and a reason alone leaves it as it is."""
-    found = selectors.review_for(request.team, review_id, request.user)
+    review = selectors.review_for(request.team, review_id, request.user)
     sent = request.POST
     label, reason = sent.get("verdict"), sent.get("reason")
     try:
         if label is None and reason is not None:
-            services.save_reason(found, criterion_id, reason=read_words(reason))
+            services.save_reason(review, criterion_id, reason=read_words(reason))
         else:
             services.save_verdict(
-                found,
+                review,
                 criterion_id,
                 verdict=read_label(label or ""),
                 reason=None if reason is None else read_words(reason),
@@ -69,33 +69,33 @@ def save_verdict(request: TeamRequest, review_id: int, criterion_id: int) -> Htt
                 known=read_known(sent.getlist("known")),
             )
     except (Conflict, Invalid) as error:
-        return _refused(request, error, stored=_stored(found, criterion_id))
-    return _saved(request, found, f"#criterion-{criterion_id}")
+        return _refused(request, error, stored=_stored(review, criterion_id))
+    return _saved(request, review, f"#criterion-{criterion_id}")
 
 
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 @require_POST
 def save_note(request: TeamRequest, review_id: int) -> HttpResponse:
     """The note, the flag, or both."""
-    found = selectors.review_for(request.team, review_id, request.user)
+    review = selectors.review_for(request.team, review_id, request.user)
     flagged = request.POST.get("flagged")
     try:
         services.save_note(
-            found, note=request.POST.get("note"), flagged=None if flagged is None else flagged == "1"
+            review, note=request.POST.get("note"), flagged=None if flagged is None else flagged == "1"
         )
     except Conflict as error:
         return _refused(request, error)
-    return _saved(request, found)
+    return _saved(request, review)
 
 
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 @require_POST
 def heartbeat(request: TeamRequest, review_id: int) -> HttpResponse:
     """The page says now and then that its reader is there; the answer says whether their place is kept."""
-    found = selectors.review_for(request.team, review_id, request.user)
-    prefetch.mark_opened(found)
-    assignments.hear_from(found, now=now())
-    return JsonResponse({"holds_place": found.holds_place, "held_until": found.held_until})
+    review = selectors.review_for(request.team, review_id, request.user)
+    prefetch.mark_opened(review)
+    assignments.hear_from(review, now=now())
+    return JsonResponse({"holds_place": review.holds_place, "held_until": review.held_until})
 
 
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
@@ -105,10 +105,10 @@ def prefetch_next(request: TeamRequest, review_id: int) -> HttpResponse:
 
     `back` is where to give it back: nowhere when it is a draft that was open before.
     """
-    found = selectors.review_for(request.team, review_id, request.user)
+    review = selectors.review_for(request.team, review_id, request.user)
     asked_at = now()
     try:
-        following = prefetch.prefetch_next(found, now=asked_at)
+        following = prefetch.prefetch_next(review, now=asked_at)
     except (Conflict, Forbidden) as error:
         return JsonResponse({"message": str(error)}, status=409)
     if following is None:
@@ -124,57 +124,57 @@ def give_back(request: TeamRequest, review_id: int) -> HttpResponse:
     """Gives a prefetched item back when its reader leaves; a draft that was opened, or in which something was
     said, stays.
     """
-    found = selectors.review_for(request.team, review_id, request.user)
-    return JsonResponse({"given_back": prefetch.give_back_untouched(found)})
+    review = selectors.review_for(request.team, review_id, request.user)
+    return JsonResponse({"given_back": prefetch.give_back_untouched(review)})
 
 
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 @require_POST
 def submit(request: TeamRequest, review_id: int) -> HttpResponse:
     """The whole form: saves every answer in it and, unless the button said only save, submits."""
-    found = selectors.review_for(request.team, review_id, request.user)
-    asked = _asked(found)
+    review = selectors.review_for(request.team, review_id, request.user)
+    asked = _asked(review)
     only_save = request.POST.get("action") == "save"
     try:
         answers = read_answers(request.POST, asked)
-        if found.state == ReviewState.SUBMITTED and same_as_stored(answers, asked):
-            return _go(request, _after(request, found))  # sent twice: the first answer got lost
+        if review.state == ReviewState.SUBMITTED and same_as_stored(answers, asked):
+            return _go(request, _after(request, review))  # sent twice: the first answer got lost
         services.save_answers(
-            found,
+            review,
             answers,
             note=read_note(request.POST),
             seconds=read_seconds(request.POST.get("seconds")),
         )
         if not only_save:
-            services.submit(found, now=now())
+            services.submit(review, now=now())
     except services.AnsweredElsewhere as error:
-        return _still_open(request, found, str(error), status=409, elsewhere=error.criterion_ids)
+        return _still_open(request, review, str(error), status=409, elsewhere=error.criterion_ids)
     except Conflict as error:
-        return _still_open(request, found, str(error), status=409)
+        return _still_open(request, review, str(error), status=409)
     except Invalid as error:
-        return _still_open(request, found, str(error))
+        return _still_open(request, review, str(error))
     if not only_save:
-        return _go(request, _after(request, found))
+        return _go(request, _after(request, review))
     if any(answer.verdict is None and answer.reason.strip() for answer in answers):
-        return _still_open(request, found, "A reason is kept together with a verdict: choose one for it.")
-    return _saved(request, found)
+        return _still_open(request, review, "A reason is kept together with a verdict: choose one for it.")
+    return _saved(request, review)
 
 
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 def skip(request: TeamRequest, review_id: int) -> HttpResponse:
     """Asks for the reason on a page of its own where there is no dialog; then goes to the next item."""
-    found = selectors.review_for(request.team, review_id, request.user)
-    context: dict[str, Any] = {"review": found, **titles(request, [found.item_id])}
+    review = selectors.review_for(request.team, review_id, request.user)
+    context: dict[str, Any] = {"review": review, **titles(request, [review.item_id])}
     if request.method != "POST":
         return render(request, "reviews/skip.html", context)
     reason = text_of(request.POST, "reason")
     try:
-        services.skip(found, reason=reason)
+        services.skip(review, reason=reason)
     except Invalid as error:
         context |= {"reason": reason, "error": str(error)}
         return render(request, "reviews/skip.html", context, status=422)
-    messages.success(request, f"{context['titles'][found.item_id]} is skipped.")
-    return redirect(next_url(request, found.queue))
+    messages.success(request, f"{context['titles'][review.item_id]} is skipped.")
+    return redirect(next_url(request, review.queue))
 
 
 # ── What the views above are made of ─────────────────────────────────────────────────────────────

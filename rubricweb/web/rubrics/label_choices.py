@@ -101,10 +101,10 @@ class LabelChoice:
 
 
 def label_choices(
-    found: LabelChanges, posted: Mapping[str, str] | None = None, refusal: Invalid | None = None
+    changes: LabelChanges, posted: Mapping[str, str] | None = None, refusal: Invalid | None = None
 ) -> list[LabelChoice]:
     """A row for every change: as posted, else as it was decided; what was refused stands at its row."""
-    rows = [_choice(place, change, posted, refusal) for place, change in enumerate(found.changes)]
+    rows = [_choice(place, change, posted, refusal) for place, change in enumerate(changes.changes)]
     for row, compared in zip(rows, within_steps(_requirements(row.change) for row in rows), strict=True):
         row.word_by_word = compared
     return rows

@@ -24,20 +24,20 @@ BREAK_OFF = "break_off"
 @require_POST
 def pause(request: TeamRequest, run_id: int) -> HttpResponse:
     """Calls in flight finish, unless in_flight=break_off."""
-    found = access.access_run(request.team, run_id)
+    run = access.access_run(request.team, run_id)
     finish = _may_finish(request)
-    services.pause_run(found, by=request.user, finish_in_flight=finish)
+    services.pause_run(run, by=request.user, finish_in_flight=finish)
     fate = "calls in flight may finish" if finish else "calls in flight are broken off"
-    return _stopped(request, found, RunState.PAUSED, f"{found} is paused; {fate}.")
+    return _stopped(request, run, RunState.PAUSED, f"{run} is paused; {fate}.")
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def cancel(request: TeamRequest, run_id: int) -> HttpResponse:
     """Calls in flight finish, unless in_flight=break_off."""
-    found = access.access_run(request.team, run_id)
-    services.cancel_run(found, by=request.user, now=now(), finish_in_flight=_may_finish(request))
-    return _stopped(request, found, RunState.CANCELLED, f"{found} is cancelled; what was graded stays.")
+    run = access.access_run(request.team, run_id)
+    services.cancel_run(run, by=request.user, now=now(), finish_in_flight=_may_finish(request))
+    return _stopped(request, run, RunState.CANCELLED, f"{run} is cancelled; what was graded stays.")
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
@@ -46,13 +46,13 @@ def resume(request: TeamRequest, run_id: int) -> HttpResponse:
     """Goes on with what is missing: everything, one kind of error (`kind`), the errors of one `item`, or
     only=pending items.
     """
-    found = access.access_run(request.team, run_id)
+    run = access.access_run(request.team, run_id)
     item_id = whole_number(request.POST.get("item"), "The item")
     kinds = read_retry(request.POST)
 
     def go_on() -> str:
         items = services.resume_run(
-            found,
+            run,
             by=request.user,
             enqueue=tasks.notify,
             error_kinds=kinds,
@@ -60,38 +60,38 @@ def resume(request: TeamRequest, run_id: int) -> HttpResponse:
         )
         return f"Working on {counted(items, 'item')}." if items else "Nothing is missing in this run."
 
-    return _done_or_refused(request, found, go_on)
+    return _done_or_refused(request, run, go_on)
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def extend(request: TeamRequest, run_id: int) -> HttpResponse:
     """Takes in the items that came into the dataset after the run was planned."""
-    found = access.access_run(request.team, run_id)
+    run = access.access_run(request.team, run_id)
 
     def take_in() -> str:
-        items = services.extend_run(found, by=request.user, enqueue=tasks.notify)
+        items = services.extend_run(run, by=request.user, enqueue=tasks.notify)
         return f"{counted(items, 'item')} added." if items else "No item is new to this run."
 
-    return _done_or_refused(request, found, take_in)
+    return _done_or_refused(request, run, take_in)
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def budget(request: TeamRequest, run_id: int) -> HttpResponse:
     """What the run may cost from now on, nothing for no cap; with `resume` a paused run goes on at once."""
-    found = access.access_run(request.team, run_id)
+    run = access.access_run(request.team, run_id)
 
     def change() -> str:
         amount = _dollars(request.POST.get("budget_usd", ""))
         if "resume" in request.POST:
-            services.set_budget_and_go_on(found, by=request.user, enqueue=tasks.notify, budget_usd=amount)
+            services.set_budget_and_go_on(run, by=request.user, enqueue=tasks.notify, budget_usd=amount)
         else:
-            services.set_budget(found, by=request.user, budget_usd=amount)
-        cap = "no cap of its own" if found.budget_usd is None else f"a budget of {usd(found.budget_usd)}"
-        return f"{found} has {cap}."
+            services.set_budget(run, by=request.user, budget_usd=amount)
+        cap = "no cap of its own" if run.budget_usd is None else f"a budget of {usd(run.budget_usd)}"
+        return f"{run} has {cap}."
 
-    return _done_or_refused(request, found, change)
+    return _done_or_refused(request, run, change)
 
 
 def _stopped(request: TeamRequest, run: Run, state: RunState, words: str) -> HttpResponse:

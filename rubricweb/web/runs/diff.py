@@ -49,10 +49,10 @@ def versions(request: TeamRequest, dataset_id: int) -> HttpResponse:
         version, baseline = (
             version_called(request.team, request.GET.get(name, "")) for name in ("version", "baseline")
         )
-        found = version_pair(request.team, version, baseline, dataset=dataset)
+        pair = version_pair(request.team, version, baseline, dataset=dataset)
     except Invalid as error:
         return render(request, "runs/diff/cases/no_pair.html", context | {"why": str(error)})
-    return redirect("run_diff", request.team.slug, found.run.pk, found.baseline.pk)
+    return redirect("run_diff", request.team.slug, pair.run.pk, pair.baseline.pk)
 
 
 @team_page(Role.VIEWER)
@@ -93,21 +93,21 @@ def item(request: TeamRequest, run_id: int, baseline_id: int, item_id: int) -> H
     For a rater who is still to review it blind, only the item.
     """
     run, baseline = _both(request, run_id, baseline_id)
-    found = access.access_item(request.team, item_id)
+    item = access.access_item(request.team, item_id)
     change = request.GET.get("change", "")
     context: dict[str, Any] = {
         "run": run,
         "baseline": baseline,
-        "item": found,
-        **titles(request, [found.pk]),
+        "item": item,
+        **titles(request, [item.pk]),
         "change": change,
-        "submission": found.to_engine(),
+        "submission": item.to_engine(),
     }
     changes = items.item_changes(run, baseline, items.hidden_from(run, request.user))
-    around = items.items_around(items.narrowed(changes, change), found.pk)
+    around = items.items_around(items.narrowed(changes, change), item.pk)
     try:
         beside = whole_number(request.GET.get("beside"), "The other answer")
-        seen = item_in_both(run, baseline, found, viewer=request.user, beside=beside)
+        seen = item_in_both(run, baseline, item, viewer=request.user, beside=beside)
     except Withheld as error:
         return render(request, "runs/diff/item.html", context | {"withheld": str(error)})
     if seen is None:

@@ -71,14 +71,14 @@ def runs(request: TeamRequest) -> HttpResponse:
 @vary_on_headers("HX-Request")
 def run(request: TeamRequest, run_id: int) -> HttpResponse:
     """The page; with htmx the results alone, which are asked for again while the run goes on."""
-    found = access.access_run(request.team, run_id)
-    context = _results(request, found) | _errors(request, found)
+    run = access.access_run(request.team, run_id)
+    context = _results(request, run) | _errors(request, run)
     if request.htmx:
         return render(request, "runs/results/_results.html", context)
-    context["hides_examples"] = hides_examples(found, request.user)
-    if panels.asks_offline(found):
+    context["hides_examples"] = hides_examples(run, request.user)
+    if panels.asks_offline(run):
         context["about_judge"] = f"{capfirst(endpoints.OFFLINE_NAME)}: {endpoints.OFFLINE_ABOUT}"
-    return render(request, "runs/run.html", context | _live(request, found) | _controls(request, found))
+    return render(request, "runs/run.html", context | _live(request, run) | _controls(request, run))
 
 
 @team_page(Role.VIEWER)
@@ -90,17 +90,17 @@ def live(request: TeamRequest, run_id: int) -> HttpResponse:
     `seen` is the phase the page shows: in another one it gets its buttons and results anew as well, and the
     event run:moved. A reader who opens the address by hand is sent to the page.
     """
-    found = access.access_run(request.team, run_id)
+    run = access.access_run(request.team, run_id)
     if not request.htmx:
-        return redirect("run", request.team.slug, found.pk)
+        return redirect("run", request.team.slug, run.pk)
     asked = request.GET.copy()
     seen = asked.pop("seen", [""])[-1]
     request.GET = asked  # type: ignore[assignment]  # the links in what is drawn are the page's own
-    context = _live(request, found) | _errors(request, found)
+    context = _live(request, run) | _errors(request, run)
     status = 200 if context["progress"].poll_seconds else STOP_POLLING
     if context["phase"] == seen:
         return render(request, "runs/live/_live.html", context, status=status)
-    context |= _results(request, found) | _controls(request, found) | {"moved": True}
+    context |= _results(request, run) | _controls(request, run) | {"moved": True}
     answer = render(request, "runs/live/_moved.html", context, status=status)
     return trigger_client_event(answer, "run:moved")
 
@@ -109,10 +109,10 @@ def live(request: TeamRequest, run_id: int) -> HttpResponse:
 @require_safe
 def log(request: TeamRequest, run_id: int) -> HttpResponse:
     """Everything that was decided, newest first."""
-    found = access.access_run(request.team, run_id)
-    page = run_log.run_log(found, viewer=request.user, cursor=request.GET.get("cursor"), size=100)
-    progress = run_progress.progress(found, viewer=request.user, now=database_now())
-    return render(request, "runs/log.html", {"run": found, "page": page, "progress": progress})
+    run = access.access_run(request.team, run_id)
+    page = run_log.run_log(run, viewer=request.user, cursor=request.GET.get("cursor"), size=100)
+    progress = run_progress.progress(run, viewer=request.user, now=database_now())
+    return render(request, "runs/log.html", {"run": run, "page": page, "progress": progress})
 
 
 def _live(request: TeamRequest, run: Run) -> dict[str, Any]:
@@ -132,8 +132,8 @@ def _live(request: TeamRequest, run: Run) -> dict[str, Any]:
 
 def _errors(request: TeamRequest, run: Run) -> dict[str, Any]:
     """What failed, for the list of it; of a finished run for the notice above the results as well."""
-    found = errors.error_classes(run, viewer=request.user)
-    return {"errors": found, "failed_verdicts": sum(error.count for error in found)}
+    classes = errors.error_classes(run, viewer=request.user)
+    return {"errors": classes, "failed_verdicts": sum(error.count for error in classes)}
 
 
 def _controls(request: TeamRequest, run: Run) -> dict[str, Any]:
@@ -149,16 +149,14 @@ def _controls(request: TeamRequest, run: Run) -> dict[str, Any]:
 @require_POST
 def select(request: TeamRequest, run_id: int) -> HttpResponse:
     """Goes on with the ticked items, or with all that the list has, to what is to be done with them."""
-    found = access.access_run(request.team, run_id)
-    order, where = request.POST.get("sort", "score"), read_where(found.dataset, request.POST.getlist("where"))
+    run = access.access_run(request.team, run_id)
+    order, where = request.POST.get("sort", "score"), read_where(run.dataset, request.POST.getlist("where"))
     chosen = selected_items(request.POST)
     if request.POST.get("all") == "1":
-        chosen = results.listed_ids(
-            found, viewer=request.user, order=order, most=SELECTED_MAX + 1, where=where
-        )
-    back = reverse("run", args=[request.team.slug, found.pk])
+        chosen = results.listed_ids(run, viewer=request.user, order=order, most=SELECTED_MAX + 1, where=where)
+    back = reverse("run", args=[request.team.slug, run.pk])
     narrowed = [("sort", order), *(("where", f"{name}={value}") for name, value in where)]
-    return use(request, chosen, back=f"{back}?{urlencode(narrowed)}#items", run_id=found.pk)
+    return use(request, chosen, back=f"{back}?{urlencode(narrowed)}#items", run_id=run.pk)
 
 
 def _results(request: TeamRequest, run: Run) -> dict[str, Any]:
@@ -197,8 +195,8 @@ def _results(request: TeamRequest, run: Run) -> dict[str, Any]:
 def _estimate(request: TeamRequest, run: Run) -> PeopleEstimate | None:
     """What people would say of the items of an ended run, once they have labelled some."""
     queues = [] if run.state == RunState.RUNNING else queues_to_compare(run)
-    found = estimate_of(run, queues, viewer=request.user) if queues else None
-    return found if found and found.labelled.n else None
+    estimate = estimate_of(run, queues, viewer=request.user) if queues else None
+    return estimate if estimate and estimate.labelled.n else None
 
 
 def _results_seconds(run: Run, result: results.Result) -> int | None:

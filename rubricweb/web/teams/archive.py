@@ -99,8 +99,8 @@ def _done(request: TeamRequest, row: Managed, action: str, form: NameForm) -> st
 def systems_page(request: TeamRequest) -> HttpResponse:
     """The systems whose answers the team has, with their versions; or those archived."""
     archived = archive_link(request, System)
-    found = selected.systems(request.team, archived=archived["archived"])
-    return render(request, "datasets/systems.html", {"systems": found, **archived})
+    systems = selected.systems(request.team, archived=archived["archived"])
+    return render(request, "datasets/systems.html", {"systems": systems, **archived})
 
 
 @team_page(Role.OWNER, archived_too=True)

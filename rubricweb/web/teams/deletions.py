@@ -53,8 +53,8 @@ def _delete(request: TeamRequest, row: selected.Deletable, places: list[tuple[st
 
     def done() -> str:
         name = form.cleaned_data["name"]
-        found = services.delete(row, name, by=request.user, now=now(), enqueue=tasks.notify_deletion)
-        return f"{found} is deleted. Its rows are removed in the background."
+        deletion = services.delete(row, name, by=request.user, now=now(), enqueue=tasks.notify_deletion)
+        return f"{deletion} is deleted. Its rows are removed in the background."
 
     if request.method == "POST" and (told := form.carried_out(done)):
         messages.success(request, told)

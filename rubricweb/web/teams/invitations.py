@@ -26,24 +26,24 @@ def invitation(request: HttpRequest) -> HttpResponse:
     Opening the link changes nothing: mail scanners and link previews follow links.
     """
     secret = request.POST.get("token") or request.GET.get("token", "")
-    found = selected.invitation_of_digest(digest(secret), now=now())
-    if found is None:
+    invitation = selected.invitation_of_digest(digest(secret), now=now())
+    if invitation is None:
         return render(request, "account/invitation.html", {"spent": True}, status=400 if secret else 200)
     if request.method == "GET":
-        return _page(request, found, secret)
+        return _page(request, invitation, secret)
     if request.POST.get("action") == "accept" and isinstance(request.user, User):
         try:
             services.accept(secret, user=request.user, now=now())
         except (Forbidden, Conflict, NotFound) as error:
-            return _page(request, found, secret, problem=str(error), status=422)
-        messages.success(request, f"You are now in {found.team}.")
-        return redirect("dashboard", found.team.slug)
-    return _with_password(request, found, secret)
+            return _page(request, invitation, secret, problem=str(error), status=422)
+        messages.success(request, f"You are now in {invitation.team}.")
+        return redirect("dashboard", invitation.team.slug)
+    return _with_password(request, invitation, secret)
 
 
-def _with_password(request: HttpRequest, found: Invitation, secret: str) -> HttpResponse:
+def _with_password(request: HttpRequest, invitation: Invitation, secret: str) -> HttpResponse:
     """Makes the account, or gives an unused one its password, and signs in."""
-    first = selected.is_first_sign_in(found)
+    first = selected.is_first_sign_in(invitation)
     form = FirstPassword(request.POST) if first else NewAccount(request.POST)
     if form.is_valid():
         sent = form.cleaned_data
@@ -56,27 +56,27 @@ def _with_password(request: HttpRequest, found: Invitation, secret: str) -> Http
             form.add_error(None, str(error))
         else:
             return sign_in(request, user)
-    return _page(request, found, secret, form=form, status=422)
+    return _page(request, invitation, secret, form=form, status=422)
 
 
 def _page(
     request: HttpRequest,
-    found: Invitation,
+    invitation: Invitation,
     secret: str,
     *,
     form: NewAccount | FirstPassword | None = None,
     problem: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    first = selected.is_first_sign_in(found)
-    receiver = selected.receiver(found)
+    first = selected.is_first_sign_in(invitation)
+    receiver = selected.receiver(invitation)
     if form is None and first:
         form = FirstPassword()
     elif form is None:
-        suggested = services.free_username(found.email or found.username)
-        form = NewAccount(initial={"username": suggested, "name": found.name})
+        suggested = services.free_username(invitation.email or invitation.username)
+        form = NewAccount(initial={"username": suggested, "name": invitation.name})
     context = {
-        "invitation": found,
+        "invitation": invitation,
         "token": secret,
         "first": first,
         "has_account": receiver is not None,

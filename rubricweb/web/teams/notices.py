@@ -37,12 +37,12 @@ def notices(request: TeamRequest) -> HttpResponse:
 @require_safe
 def notice(request: TeamRequest, notice_id: int) -> HttpResponse:
     """Goes to what the notice is about, which is then read."""
-    found = selectors.notice_for(request.team, notice_id, request.user)
+    notice = selectors.notice_for(request.team, notice_id, request.user)
     if request.method == "GET":
-        services.mark_read(request.team, request.user, ids=[found.pk], now=now())
-    if found.comment is not None:
-        return redirect(place_of(found.comment))
-    return redirect("queue", request.team.slug, found.queue_id)
+        services.mark_read(request.team, request.user, ids=[notice.pk], now=now())
+    if notice.comment is not None:
+        return redirect(place_of(notice.comment))
+    return redirect("queue", request.team.slug, notice.queue_id)
 
 
 def _changed(request: TeamRequest) -> HttpResponse:

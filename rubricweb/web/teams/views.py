@@ -66,16 +66,18 @@ def members(request: TeamRequest) -> HttpResponse:
 @require_POST
 def invitation(request: TeamRequest, invitation_id: int) -> HttpResponse:
     """What is done to one open invitation: a new link, mailed or shown, or withdrawal, even when archived."""
-    found = open_invitations.invitation_for(request.team, invitation_id, now=now())
+    invitation = open_invitations.invitation_for(request.team, invitation_id, now=now())
     action = request.POST.get("action")
     if action == "withdraw":
-        inviting.withdraw(found, by=request.user, now=now())
-        messages.success(request, f"The invitation of {found.email or found.username} is withdrawn.")
+        inviting.withdraw(invitation, by=request.user, now=now())
+        messages.success(
+            request, f"The invitation of {invitation.email or invitation.username} is withdrawn."
+        )
         return redirect("settings_members", request.team.slug)
     access.require_changeable(request.team)
     try:
         invited = inviting.renew(
-            found, by=request.user, now=now(), link=_link(request), hand_over=action != "mail"
+            invitation, by=request.user, now=now(), link=_link(request), hand_over=action != "mail"
         )
     except Conflict as error:
         return _members_page(request, problem=str(error), status=422)

@@ -38,14 +38,14 @@ def compare_versions(request: TokenRequest, asked: Query[schemas.VersionsQuery])
     `run` and `baseline` say which runs were taken. Refused (422) naming the one that is missing.
     """
     team = request.auth.team
-    found = version_pair(
+    pair = version_pair(
         team,
         version_called(team, asked.version),
         version_called(team, asked.baseline),
         dataset=access.access_dataset(team, asked.dataset) if asked.dataset is not None else None,
         judge=asked.judge,
     )
-    return selected.run_diff(found.run, found.baseline, viewer=request.auth.user)
+    return selected.run_diff(pair.run, pair.baseline, viewer=request.auth.user)
 
 
 @run_diff.read("/runs/{int:run_id}/against/{int:baseline_id}/items", Role.VIEWER, list_of(schemas.ItemChange))
@@ -76,10 +76,10 @@ def get_item_in_both_runs(
     """
     run, baseline = _both(request, run_id, baseline_id)
     item = access.access_item(request.auth.team, item_id)
-    found = item_in_both(run, baseline, item, viewer=request.auth.user, beside=beside)
-    if found is None:
+    both = item_in_both(run, baseline, item, viewer=request.auth.user, beside=beside)
+    if both is None:
         raise NotFound("item in these runs")
-    return WithFields(found, answers_changed=found.differing)
+    return WithFields(both, answers_changed=both.differing)
 
 
 def _both(request: TokenRequest, run_id: int, baseline_id: int) -> tuple[Run, Run]:

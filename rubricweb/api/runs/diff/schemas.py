@@ -180,36 +180,36 @@ class RunDiff(Schema):
     hidden_items: Annotated[int, Field(description="Left out: you are still to review them blind.")]
 
     @staticmethod
-    def resolve_run(found: Any) -> RunSide:
-        return _side(found.sides[0], found.scores.mean_other)
+    def resolve_run(diff: Any) -> RunSide:
+        return _side(diff.sides[0], diff.scores.mean_other)
 
     @staticmethod
-    def resolve_baseline(found: Any) -> RunSide:
-        return _side(found.sides[1], found.scores.mean_one)
+    def resolve_baseline(diff: Any) -> RunSide:
+        return _side(diff.sides[1], diff.scores.mean_one)
 
     @staticmethod
-    def resolve_n(found: Any) -> int:
-        return int(found.scores.n)
+    def resolve_n(diff: Any) -> int:
+        return int(diff.scores.n)
 
     @staticmethod
-    def resolve_difference(found: Any) -> Any:
-        return found.scores.difference
+    def resolve_difference(diff: Any) -> Any:
+        return diff.scores.difference
 
     @staticmethod
-    def resolve_direction(found: Any) -> str | None:
-        return found.direction or None
+    def resolve_direction(diff: Any) -> str | None:
+        return diff.direction or None
 
     @staticmethod
-    def resolve_cohen_d(found: Any) -> Any:
-        return found.scores.cohen_d
+    def resolve_cohen_d(diff: Any) -> Any:
+        return diff.scores.cohen_d
 
     @staticmethod
-    def resolve_wilcoxon(found: Any) -> Any:
-        return found.scores.wilcoxon
+    def resolve_wilcoxon(diff: Any) -> Any:
+        return diff.scores.wilcoxon
 
     @staticmethod
-    def resolve_item_counts(found: Any) -> Any:
-        return found.counts
+    def resolve_item_counts(diff: Any) -> Any:
+        return diff.counts
 
 
 def _side(side: Any, mean: Any) -> RunSide:

@@ -203,8 +203,8 @@ def table_share(ratings: Ratings, *, within: int = 0) -> Figure:
     counts = two_rater_counts(full)
     places = np.arange(len(full.labels))
     near = (np.abs(np.subtract.outer(places, places)) <= within).ravel().astype(np.float64)
-    found = share_figure(counts @ near, counts.sum(axis=1))
-    return found if within == 0 else _adjacent(found, len(places))
+    figure = share_figure(counts @ near, counts.sum(axis=1))
+    return figure if within == 0 else _adjacent(figure, len(places))
 
 
 def two_rater_counts(ratings: Ratings) -> Floats:
@@ -228,10 +228,10 @@ def _at(place: int, per_option: Statistic) -> Statistic:
     return lambda some: per_option(some)[..., place]
 
 
-def _adjacent(found: Figure, levels: int) -> Figure:
+def _adjacent(figure: Figure, levels: int) -> Figure:
     if levels < tables.LEAST_LEVELS_WITH_NEIGHBOURS:
-        return Figure(None, None, None, found.n)
-    return found
+        return Figure(None, None, None, figure.n)
+    return figure
 
 
 def _value_error_of(values: Sequence[float]) -> Statistic:

@@ -103,7 +103,7 @@ def human_ceiling(
     others, people, tied = _left_out(counts)
     figure = _Pooled(clusters, kappa_of(weighting), resamples, seed)
     accuracy = mean_interval(_diagonal(people), clusters, limits=(0.0, 1.0))
-    found = HumanCeiling(
+    ceiling = HumanCeiling(
         n=len(counts),
         raters=int((full.codes[:, pairable] != GAP).any(axis=1).sum()),
         accuracy=accuracy,
@@ -113,7 +113,7 @@ def human_ceiling(
         pair_kappa=mean_pair_kappa(full, weighting=weighting, resamples=resamples, seed=seed),
     )
     if judged is None:
-        return found
+        return ceiling
     judge = np.zeros_like(people)
     judge[np.arange(len(judge)), :, given[pairable]] = others
     apart = _diagonal(judge) - _diagonal(people)
@@ -123,7 +123,7 @@ def human_ceiling(
         accuracy_difference=within(mean_interval(apart, clusters, limits=None, bonett_price=True), -1, 1),
         kappa_difference=figure.difference(people, judge),
     )
-    return replace(found, judge=seat)
+    return replace(ceiling, judge=seat)
 
 
 def human_ceilings(

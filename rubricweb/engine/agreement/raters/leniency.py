@@ -89,8 +89,8 @@ def effect_bias(
         weight = np.ones(len(weight))
     apart = np.asarray(judged, dtype=np.float64) - np.asarray(reference, dtype=np.float64)
     signed = np.where(weight < 0, -apart, apart)
-    found = mean_interval(signed, cluster_codes(clusters), limits=None, weights=np.abs(weight))
-    return within(found, -1, 1)
+    figure = mean_interval(signed, cluster_codes(clusters), limits=None, weights=np.abs(weight))
+    return within(figure, -1, 1)
 
 
 def leaning(bias: Figure) -> Literal["lenient", "strict", ""]:

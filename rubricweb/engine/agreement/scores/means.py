@@ -44,14 +44,14 @@ def mean_between(
     slack = _SAME * (high - low)
     if limits is None or values.min() < low - slack or values.max() > high + slack:
         low, high = 0.0, float(np.abs(values).max()) or 1.0
-        found = mean_interval(values / high, clusters, limits=None, confidence=confidence)
+        figure = mean_interval(values / high, clusters, limits=None, confidence=confidence)
     elif low == high:
         return Figure(low, low, high, len(values))
     else:
         unit = to_the_ends((values - low) / (high - low))
-        found = mean_interval(unit, clusters, limits=(0.0, 1.0), confidence=confidence)
+        figure = mean_interval(unit, clusters, limits=(0.0, 1.0), confidence=confidence)
     # The mean itself is that of the values as they are, without the rounding of there and back.
-    return replace(on_scale(found, low, high), value=float(values.mean()))
+    return replace(on_scale(figure, low, high), value=float(values.mean()))
 
 
 def to_the_ends(values: Floats) -> Floats:
@@ -102,5 +102,5 @@ def _mean_between(column: Floats, limits: tuple[float, float], confidence: float
     most = max(-low, high)
     if most == 0:
         return Figure(0.0, 0.0, 0.0, len(column))
-    found = mean_interval(column / most, np.arange(len(column)), limits=None, confidence=confidence)
-    return within(on_scale(found, 0.0, most), low, high)
+    figure = mean_interval(column / most, np.arange(len(column)), limits=None, confidence=confidence)
+    return within(on_scale(figure, 0.0, most), low, high)

@@ -65,15 +65,15 @@ def other_raters(mean: float, weights: Floats, given: Given, confidence: float) 
     """
     if any(len(one) < 2 for one in given):
         return OtherRaters(None, reason=ONE_RATER)
-    found = _Ratings.read(weights, given)
-    if not found.differ:
+    ratings = _Ratings.read(weights, given)
+    if not ratings.differ:
         return OtherRaters(0.0, reason=SAME)
-    if found.people < LEAST_PEOPLE:
+    if ratings.people < LEAST_PEOPLE:
         return OtherRaters(None, reason=TOO_FEW)
     tail = 0.5 + confidence / 2
-    by_person, by_item = found.error_by_person, found.error_by_item
+    by_person, by_item = ratings.error_by_person, ratings.error_by_item
     half = max(
-        t_quantile(tail, found.people - 1) * by_person,
+        t_quantile(tail, ratings.people - 1) * by_person,
         t_quantile(tail, max(1, len(given) - 1)) * by_item,
     )
     units = mean * (1 - mean) * (NormalDist().inv_cdf(tail) / half) ** 2

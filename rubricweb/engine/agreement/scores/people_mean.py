@@ -144,28 +144,28 @@ def estimate_people_mean(
         raise ValueError(f"population is {population!r}; allowed are {' and '.join(get_args(Population))}")
     if binary is None:
         binary = data.is_binary
-    found = _estimate(data, population, binary, confidence)
+    mean = _estimate(data, population, binary, confidence)
     missing = int((data.drawn & np.isnan(data.y)).sum())
     if missing > MOST_MISSING * int(data.drawn.sum()):
         ends = [_estimate(data.with_missing_at(end), population, binary, confidence) for end in (0.0, 1.0)]
         worst, best = _end(ends[0], ends[0].low), _end(ends[1], ends[1].high)
-        found = replace(found, worst=worst, best=best)
-    return _on_scale(replace(found, missing=missing), *data.scale)
+        mean = replace(mean, worst=worst, best=best)
+    return _on_scale(replace(mean, missing=missing), *data.scale)
 
 
-def _on_scale(found: PeopleMean, low: float, high: float) -> PeopleMean:
+def _on_scale(mean: PeopleMean, low: float, high: float) -> PeopleMean:
     """What was found from 0 to 1, from `low` to `high`."""
     length = high - low
     return replace(
-        found,
-        value=at(found.value, low, high),
-        low=at(found.low, low, high),
-        high=at(found.high, low, high),
-        worst=at(found.worst, low, high),
-        best=at(found.best, low, high),
-        residual_variance=at(found.residual_variance, 0.0, length**2),
-        case_variance=at(found.case_variance, 0.0, length**2),
-        rater_error=at(found.rater_error, 0.0, length),
+        mean,
+        value=at(mean.value, low, high),
+        low=at(mean.low, low, high),
+        high=at(mean.high, low, high),
+        worst=at(mean.worst, low, high),
+        best=at(mean.best, low, high),
+        residual_variance=at(mean.residual_variance, 0.0, length**2),
+        case_variance=at(mean.case_variance, 0.0, length**2),
+        rater_error=at(mean.rater_error, 0.0, length),
     )
 
 
@@ -317,43 +317,43 @@ def _estimate(data: _Data, population: Population, binary: bool, confidence: flo
     if n == 0:
         reason = "No item of the sample is labelled." if total else "There are no items."
         return PeopleMean(None, None, None, 0, total, population, "none", data.cases, reason=reason)
-    found = (_binary if binary else _scores)(data, population, confidence)
+    mean = (_binary if binary else _scores)(data, population, confidence)
     weights = data.w[data.labelled]
-    found = replace(
-        found,
+    mean = replace(
+        mean,
         effective_n=_effective(weights),
         design_effect=total / _effective(data.share),
-        reason=found.reason or _few(n) * (found.low is None),
+        reason=mean.reason or _few(n) * (mean.low is None),
     )
-    if _is_one_case(found):
-        return replace(found, low=None, high=None, reason=ONE_CASE)
-    return _census(found, data, confidence) if n == total else found
+    if _is_one_case(mean):
+        return replace(mean, low=None, high=None, reason=ONE_CASE)
+    return _census(mean, data, confidence) if n == total else mean
 
 
-def _is_one_case(found: PeopleMean) -> bool:
+def _is_one_case(mean: PeopleMean) -> bool:
     """Whether it would tell of cases like these from several answers to a single one."""
-    return found.population == "cases like these" and found.cases == 1 < found.population_size
+    return mean.population == "cases like these" and mean.cases == 1 < mean.population_size
 
 
 def _few(n: int) -> str:
     return f"{counted(n, 'labelled item')}: too few for an interval."
 
 
-def _census(found: PeopleMean, data: _Data, confidence: float) -> PeopleMean:
+def _census(mean: PeopleMean, data: _Data, confidence: float) -> PeopleMean:
     """Everything is labelled: of these very items nothing is left to sample but their raters."""
-    assert found.value is not None
+    assert mean.value is not None
     low, high = data.scale
     length = high - low or 1.0
     given = [{rater: (value - low) / length for rater, value in one.items()} for one in data.given]
-    others = other_raters(found.value, data.counts, given, confidence)
-    found = replace(found, method="census", lam=None, rater_error=others.error)
-    if found.population == "cases like these":
-        return found
+    others = other_raters(mean.value, data.counts, given, confidence)
+    mean = replace(mean, method="census", lam=None, rater_error=others.error)
+    if mean.population == "cases like these":
+        return mean
     reason = ""
     if others.reason:
         unknown = f"What other raters would say {others.reason}."
         reason = f"Every item is labelled: nothing is left to sample. {unknown}"
-    return replace(found, low=others.low, high=others.high, reason=reason)
+    return replace(mean, low=others.low, high=others.high, reason=reason)
 
 
 # ── Binary: post-stratified on the judge's answer ────────────────────────────────────────────────

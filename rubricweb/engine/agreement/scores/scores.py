@@ -203,10 +203,10 @@ def _mean_difference(
     x: Floats, y: Floats, items: NDArray[np.int64], limits: Limits, confidence: float
 ) -> Figure:
     most, apart = _furthest(x, y, limits), y - x
-    found = on_scale(mean_interval(apart / most, items, limits=None, confidence=confidence), 0.0, most)
-    if found.value is not None:
-        found = replace(found, value=float(apart.mean()))
-    return found if limits is None else within(found, -most, most)
+    figure = on_scale(mean_interval(apart / most, items, limits=None, confidence=confidence), 0.0, most)
+    if figure.value is not None:
+        figure = replace(figure, value=float(apart.mean()))
+    return figure if limits is None else within(figure, -most, most)
 
 
 def _furthest(x: Floats, y: Floats, limits: Limits) -> float:

@@ -136,7 +136,7 @@ class LeftOutRows:
 
 def line_number(place: str) -> int:
     """The number of the line, or of the record, a place begins with."""
-    found = re.match(r"(?:line |items\[)(\d+)", place)
-    if found is None:
+    match = re.match(r"(?:line |items\[)(\d+)", place)
+    if match is None:
         return 0
-    return int(found[1]) + (1 if place.startswith("items") else 0)
+    return int(match[1]) + (1 if place.startswith("items") else 0)

@@ -147,7 +147,7 @@ class _RowReader:
 
     def __init__(
         self,
-        found: LabelColumns,
+        columns: LabelColumns,
         rubrics: Rubrics,
         choices: LabelChoices,
         items: Collection[str] | None,
@@ -155,7 +155,7 @@ class _RowReader:
         *,
         exact: bool,
     ) -> None:
-        self._found, self._rubrics, self._choices, self._items = found, rubrics, choices, items
+        self._found, self._rubrics, self._choices, self._items = columns, rubrics, choices, items
         self._rater = (choices.rater.strip() or stem)[: MAX_KEYS["rater"]]
         self._exact = exact
         self._said: list[SaidCell] = []
@@ -170,22 +170,22 @@ class _RowReader:
     # ── First look: who said what about which item ───────────────────────────────────────────────
 
     def take(self, record: PlacedRecord) -> None:
-        found = self._found
+        columns = self._found
         problems: list[RowProblem] = []
-        item_id = self._key(record, "item_id", found.item_id, "no_item", problems)
+        item_id = self._key(record, "item_id", columns.item_id, "no_item", problems)
         if item_id and self._items is not None and item_id not in self._items:
-            place = join_place(record.place, found.item_id)
+            place = join_place(record.place, columns.item_id)
             fault = Fault(place, repr(item_id[:200]), "the id of an item in the dataset")
             problems.append(RowProblem("item", fault, item_id[:200]))
         named = ""
-        if found.criterion:
-            named = self._key(record, "criterion", found.criterion, "criterion", problems)
+        if columns.criterion:
+            named = self._key(record, "criterion", columns.criterion, "criterion", problems)
         rater = self._rater
-        if found.rater:
-            rater = self._key(record, "rater", found.rater, "no_rater", problems)
+        if columns.rater:
+            rater = self._key(record, "rater", columns.rater, "no_rater", problems)
         kind = self._kind(record, rater, problems)
-        spoken = found.shape == "long"
-        cells = found.cells if spoken else [one for one in found.cells if one.is_filled(record.data)]
+        spoken = columns.shape == "long"
+        cells = columns.cells if spoken else [one for one in columns.cells if one.is_filled(record.data)]
         if not spoken and problems:
             if cells:
                 self._out.add(problems)

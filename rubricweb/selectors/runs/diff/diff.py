@@ -295,18 +295,18 @@ def _without_pair(paired: PairedRuns) -> CasesWithoutPair | None:
     )
 
 
-def _side(run: Run, size: RunSize, system: str, found: ItemGrades) -> Side:
-    coverages = found.coverages[~np.isnan(found.coverages)]
+def _side(run: Run, size: RunSize, system: str, grades: ItemGrades) -> Side:
+    coverages = grades.coverages[~np.isnan(grades.coverages)]
     return Side(
         run=run,
         size=size,
         system=system,
-        items=int(found.there.sum()),
-        graded=int(found.graded.sum()),
-        scored=int((~np.isnan(found.scores)).sum()),
-        errored=int((found.graded & (found.errors > 0)).sum()),
+        items=int(grades.there.sum()),
+        graded=int(grades.graded.sum()),
+        scored=int((~np.isnan(grades.scores)).sum()),
+        errored=int((grades.graded & (grades.errors > 0)).sum()),
         coverage=float(coverages.mean()) if len(coverages) else None,
-        errors=int(found.errors.sum()),
+        errors=int(grades.errors.sum()),
     )
 
 

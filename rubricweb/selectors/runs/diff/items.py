@@ -126,9 +126,9 @@ class ItemChanges(Sequence[ItemChange]):
         """Where the item, or its case, stands, from 0; None when it does not."""
         for side in (self.paired.run, self.paired.baseline):
             units = side.units[side.item_ids == item_id]
-            found = np.flatnonzero(np.isin(self.units, units))
-            if len(found):
-                return int(found[0])
+            places = np.flatnonzero(np.isin(self.units, units))
+            if len(places):
+                return int(places[0])
         return None
 
 
@@ -223,8 +223,8 @@ def item_page(
 
 def change_counts(changes: ItemChanges) -> dict[str, int]:
     """How many items there are of each of ITEM_CHANGES."""
-    found = np.bincount(changes.kinds, minlength=len(ITEM_CHANGES))
-    return dict(zip(ITEM_CHANGES, found.tolist(), strict=True))
+    counts = np.bincount(changes.kinds, minlength=len(ITEM_CHANGES))
+    return dict(zip(ITEM_CHANGES, counts.tolist(), strict=True))
 
 
 def item_rows(changes: Sequence[ItemChange], run: Run, baseline: Run) -> tuple[DiffItemRow, ...]:

@@ -85,8 +85,8 @@ def _finished(team: Team, version: SystemVersion, dataset: Dataset | None, judge
     )
     rows = rows.filter(unarchived("dataset__") if dataset is None else Q(dataset=dataset))
     runs = rows.select_related("team", "dataset", "rubric_version", "created_by", "system_version__system")
-    found = runs.order_by(F("created_at").desc(), "-pk")
-    return [run for run in found if not judge or judge in (run.judge.name, run.judge.id)]
+    finished = runs.order_by(F("created_at").desc(), "-pk")
+    return [run for run in finished if not judge or judge in (run.judge.name, run.judge.id)]
 
 
 def _missing(

@@ -7,15 +7,15 @@ from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.datasets.looks import look_with, seal_of
 
 
-def count_look(found: Comparison, *, by: User) -> Comparison:
+def count_look(comparison: Comparison, *, by: User) -> Comparison:
     """The comparison with the look at a test half that it is, counted; as it is where it holds no test case.
 
     The same verdicts and labels are one look, whoever opens them and however often.
     """
-    tested = found.tested
+    tested = comparison.tested
     if not tested.units:
-        return found
-    dataset = found.run.dataset
+        return comparison
+    dataset = comparison.run.dataset
     look = look_with(dataset, tested.digest)
     if look is None:
         HalfLook.objects.get_or_create(
@@ -26,9 +26,9 @@ def count_look(found: Comparison, *, by: User) -> Comparison:
                 "items": tested.items,
                 "dataset_version": dataset.version,
                 "seal": seal_of(dataset),
-                "run": found.run,
+                "run": comparison.run,
                 "looked_by": by,
             },
         )
         look = look_with(dataset, tested.digest)
-    return replace(found, look=look)
+    return replace(comparison, look=look)

@@ -110,16 +110,16 @@ class PanelVoting(GradingStrategy):
                 item.votes[index] = engine_votes(
                     criterion, cast_on[item.row.item_id, item.criteria[index].pk]
                 )
-                found = settled(voting, criterion, item.votes[index])
-                if found is not None:
-                    made.append(self._settled(item, index, found, now))
-                    item.answers[index] = found.tally.answer
+                settled_votes = settled(voting, criterion, item.votes[index])
+                if settled_votes is not None:
+                    made.append(self._settled(item, index, settled_votes, now))
+                    item.answers[index] = settled_votes.tally.answer
         if not bulk_rows.insert_new(Judgement, JUDGEMENT_COLUMNS, made):
             super().load(items)
 
-    def _settled(self, item: OpenItem, index: int, found: SettledVotes, now: datetime) -> bulk_rows.Row:
-        error = found.tally.error
+    def _settled(self, item: OpenItem, index: int, votes: SettledVotes, now: datetime) -> bulk_rows.Row:
+        error = votes.tally.error
         failure = (error.kind, error.message) if error is not None else (None, "")
-        passed_on = "".join(f"{step.stage} passed it on ({step.reason}). " for step in found.escalations)
-        outcome = Outcome(found.tally.answer, *failure)
+        passed_on = "".join(f"{step.stage} passed it on ({step.reason}). " for step in votes.escalations)
+        outcome = Outcome(votes.tally.answer, *failure)
         return judgement_row(self.run, item, index, self.run.judge.name, outcome, now, passed_on=passed_on)

@@ -36,8 +36,8 @@ def due(now: datetime) -> list[int]:
     waiting = BatchJob.objects.filter(under_way, stored_at=None).filter(
         Q(checked_at=None) | Q(checked_at__lte=now - LOOK_AGAIN)
     )
-    found = Run.objects.filter(unplanned | Q(pk__in=waiting.order_by().values("run")))
-    return list(found.order_by("pk").values_list("pk", flat=True).distinct())
+    runs = Run.objects.filter(unplanned | Q(pk__in=waiting.order_by().values("run")))
+    return list(runs.order_by("pk").values_list("pk", flat=True).distinct())
 
 
 def advance(run_id: int, *, now: Callable[[], datetime], enqueue: Enqueue) -> bool:
