@@ -155,7 +155,7 @@ def plan(row: Deletable, *, now: datetime) -> DeletionPlan:
     doomed_rows = doomed(row)
     runs, queues = doomed_rows.runs.order_by().values("pk"), doomed_rows.queues.order_by().values("pk")
     reviews = Review.objects.filter(queue__in=queues)
-    said = reviews.filter(state=ReviewState.SUBMITTED)
+    submitted = reviews.filter(state=ReviewState.SUBMITTED)
     in_dataset = Q(item__dataset__in=doomed_rows.datasets.order_by().values("pk"))
     belongs: dict[str, QuerySet[Any, Any]] = {
         "versions": RubricVersion.objects.filter(rubric__in=doomed_rows.rubrics),
@@ -166,7 +166,7 @@ def plan(row: Deletable, *, now: datetime) -> DeletionPlan:
         "queues": doomed_rows.queues,
         "reviews": reviews,
         "labels": Judgement.objects.in_reviews(queue__in=queues),
-        "people": said.order_by().values("rater").distinct(),
+        "people": submitted.order_by().values("rater").distinct(),
         "adjudications": Adjudication.objects.filter(in_dataset | Q(criterion__in=_criteria(doomed_rows))),
         "comments": Comment.objects.filter(in_dataset),
         "imports": DatasetImport.objects.filter(dataset__in=doomed_rows.datasets),

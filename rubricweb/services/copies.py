@@ -273,9 +273,9 @@ def imported_grades(run: Run, copies: Copies) -> list[Grade]:
     """What a machine said of the copies in a file."""
     ids, grades = list(copies), []
     for start in range(0, len(ids), AT_ONCE):
-        said = Judgement.objects.filter(run=run, item__in=ids[start : start + AT_ONCE])
+        judgements = Judgement.objects.filter(run=run, item__in=ids[start : start + AT_ONCE])
         grades += [
             (copies[one.item_id], one.criterion, str(one.verdict), one.reason)
-            for one in said.select_related("criterion").order_by("pk")
+            for one in judgements.select_related("criterion").order_by("pk")
         ]
     return grades

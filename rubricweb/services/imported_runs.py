@@ -133,11 +133,11 @@ def swap_first_and_last(run: Run, *, of_a_person: bool) -> None:
     """
     revisions = list(Revision.objects.filter(judgement__run=run).select_related("judgement"))
     for one in revisions:
-        said = one.judgement
-        one.verdict, said.verdict = str(said.verdict), one.verdict
-        one.reason, said.reason = said.reason, one.reason
+        judgement = one.judgement
+        one.verdict, judgement.verdict = str(judgement.verdict), one.verdict
+        one.reason, judgement.reason = judgement.reason, one.reason
         # A change needs a reason, which a first verdict may lack.
-        changed = of_a_person and one.verdict != said.verdict
+        changed = of_a_person and one.verdict != judgement.verdict
         one.choice = RevisionChoice.CHANGE if changed else RevisionChoice.KEEP
     Judgement.objects.bulk_update([one.judgement for one in revisions], ["verdict", "reason"], batch_size=500)
     Revision.objects.bulk_update(revisions, ["verdict", "reason", "choice"], batch_size=500)

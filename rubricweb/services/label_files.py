@@ -61,14 +61,14 @@ class LabelsPlan:
     def becomes(self) -> str:
         """What the labels become, in a sentence or two."""
         kinds = Counter(one.rater_kind == StoredKind.MACHINE for one in self.raters)
-        said = []
+        sentences = []
         if kinds[False]:
             whose = "Labels of people and of the file" if kinds[True] else "They"
-            said.append(f"{whose} become the closed review queue {self.queue_name}.")
+            sentences.append(f"{whose} become the closed review queue {self.queue_name}.")
         if kinds[True]:
             whose = counted(kinds[True], "machine")
-            said.append(f"Grades of {whose} become imported runs, one each.")
-        return " ".join(said)
+            sentences.append(f"Grades of {whose} become imported runs, one each.")
+        return " ".join(sentences)
 
 
 @dataclass(frozen=True)
@@ -208,10 +208,10 @@ def left_out_as_data(left_out: Iterable[LeftOut]) -> list[dict[str, Any]]:
 
 
 def _label_as_data(label: LabelRecord) -> dict[str, Any]:
-    said = asdict(label)
-    del said["line"]
+    fields = asdict(label)
+    del fields["line"]
     final = label.final_verdict
-    return said | {"verdict": str(label.verdict), "final_verdict": None if final is None else str(final)}
+    return fields | {"verdict": str(label.verdict), "final_verdict": None if final is None else str(final)}
 
 
 def look_at_labels(
@@ -290,9 +290,9 @@ def said_choices(
     )
 
 
-def _pairs(field: str, said: Iterable[str], example: str, *, last: bool = False) -> dict[str, str]:
+def _pairs(field: str, texts: Iterable[str], example: str, *, last: bool = False) -> dict[str, str]:
     pairs = {}
-    for text in said:
+    for text in texts:
         left, equals, right = text.rpartition("=") if last else text.partition("=")
         if not equals or not left.strip() or (last and not right.strip()):
             raise Invalid.at(field, repr(text[:80]), f"two texts with = between them, as in {example}")

@@ -144,8 +144,8 @@ def store_labels(
     ]
     count = len(new.people) + sum(len(grades) for _, grades, _ in new.machines)
     raters = len({rater_id for (_, rater_id), _, _ in new.people}) + len(new.machines)
-    said = {"labels": count, "raters": raters, "file": filename, **(detail or {})}
-    record(dataset.team, by, "imported labels", queue or runs[0], **said)
+    details = {"labels": count, "raters": raters, "file": filename, **(detail or {})}
+    record(dataset.team, by, "imported labels", queue or runs[0], **details)
     return StoredLabels(queue, tuple(runs), new.known)
 
 

@@ -12,10 +12,10 @@ def page_before(request: HttpRequest) -> str:
 
     A browser says it, so it may be anything: the path alone must lead here too, as `//elsewhere` does not.
     """
-    said = request.headers.get("Referer", "")
-    if not url_has_allowed_host_and_scheme(said, {request.get_host()}, require_https=request.is_secure()):
+    referer = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(referer, {request.get_host()}, require_https=request.is_secure()):
         return ""
-    there = urlsplit(said)._replace(scheme="", netloc="", fragment="").geturl()
+    there = urlsplit(referer)._replace(scheme="", netloc="", fragment="").geturl()
     return there if there.startswith("/") and url_has_allowed_host_and_scheme(there, None) else ""
 
 

@@ -9,20 +9,20 @@ from rubricweb.engine.autograders.material import neutralised
 from rubricweb.engine.errors import UnreadableReply, shortened
 
 
-def chosen_option(said: str, shown: Sequence[str]) -> str:
+def chosen_option(reply: str, shown: Sequence[str]) -> str:
     """The label among those ``shown``, in the order they were numbered, that a reply named.
 
     A label counts after strip and casefold, also in the spelling the prompt gave it. Else the number it was
     shown under, from 1, unless labels carry other numbers of their own: of "Level 3" shown as number 1 and
     "Level 1" as number 3, nobody knows which one "1" means. Raises UnreadableReply for anything else.
     """
-    wanted = said.strip().casefold()
+    wanted = reply.strip().casefold()
     for spelled in (_spelled, neutralised):
         matches = [label for label in shown if spelled(label).casefold() == wanted]
         if len(matches) == 1:
             return matches[0]
     if wanted not in map(str, range(1, len(shown) + 1)):
-        raise UnreadableReply(f"no option is called {shortened(said, 120)!r}; allowed: {', '.join(shown)}")
+        raise UnreadableReply(f"no option is called {shortened(reply, 120)!r}; allowed: {', '.join(shown)}")
     for number, label in enumerate(shown, start=1):
         own = re.search(r"\d+", label)
         if own is not None and own.group() != str(number):

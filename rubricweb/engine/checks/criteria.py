@@ -172,8 +172,8 @@ def _allowed(detail: ErrorDetails) -> str:
         return "a list"
     if kind == "string_pattern_mismatch" and isinstance(found, str) and not found.strip():
         return "text"
-    said = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    return said[0].lower() + said[1:] if kind.startswith("string_") else said
+    message = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    return message[0].lower() + message[1:] if kind.startswith("string_") else message
 
 
 def _description(check: Check, name: str) -> str:

@@ -55,8 +55,10 @@ class JsonSchemaParams(CheckParams):
         try:
             validator_of(text)
         except ValueError as error:
-            said = " ".join(getattr(error, "message", str(error)).split("\n\n")[0].split())
-            raise ValueError(f"a valid JSON schema without outside references; here: {said[:300]}") from None
+            message = " ".join(getattr(error, "message", str(error)).split("\n\n")[0].split())
+            raise ValueError(
+                f"a valid JSON schema without outside references; here: {message[:300]}"
+            ) from None
         return schema
 
 

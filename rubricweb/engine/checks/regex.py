@@ -100,8 +100,8 @@ def _what_is_wrong(pattern: str, error: Exception) -> str:
         match = re.search(construct, bare)
         if match:
             return sentence.format(found=match.group()) + " (RE2 answers in linear time and has none)"
-    said = error.args[0] if error.args else error
-    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    message = error.args[0] if error.args else error
+    return message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
 
 
 MATCHES_REGEX = Check(

@@ -134,13 +134,13 @@ class LabelColumns:
     @property
     def fields(self) -> dict[str, str]:
         """Column → the field it is read as, in the words of ``LabelChoices.columns``."""
-        said = {
+        fields = {
             "item_id": self.item_id,
             "criterion": self.criterion,
             "rater": self.rater,
             "rater_kind": self.rater_kind,
         }
-        found = {column: field for field, column in said.items() if column}
+        found = {column: field for field, column in fields.items() if column}
         for cell in self.cells:
             about = "verdict" if self.shape == "long" else _said(cell, self.shape)
             found[cell.column] = about

@@ -49,9 +49,9 @@ def verdicts_wide(rows: Iterable[VerdictRow], head: DatasetHead) -> Iterator[str
 def _line(rows: Sequence[VerdictRow], head: DatasetHead) -> list[Label | float | None]:
     """One line of answers; the checks of a run stand in the line of its judge."""
     first = next((row for row in rows if row.kind != "check"), rows[0])
-    said = {row.criterion: row.value if row.verdict is None else row.verdict for row in rows}
+    labels = {row.criterion: row.value if row.verdict is None else row.verdict for row in rows}
     final = {row.criterion: row.final_verdict for row in rows}
-    cells = [*_cells(said, head.columns, first.item_id), *map(final.get, head.changed)]
+    cells = [*_cells(labels, head.columns, first.item_id), *map(final.get, head.changed)]
     return [first.item_id, first.rater, first.rater_kind, first.run, *cells]
 
 

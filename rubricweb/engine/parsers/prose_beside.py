@@ -78,17 +78,17 @@ def _verdicts(pattern: re.Pattern[str], prose: str) -> Iterator[str]:
     return (_verdict(found.group()) for found in pattern.finditer(listed))
 
 
-def _verdict(said: str) -> str:
+def _verdict(text: str) -> str:
     """ "is not met" is UNMET, "cannot be assessed" CANNOT_ASSESS."""
-    words = said.upper()
+    words = text.upper()
     if "ASSESS" in words:
         return "CANNOT_ASSESS"
     return "UNMET" if "UNMET" in words or "NOT" in words else "MET"
 
 
-def _as_float(said: float) -> float:
+def _as_float(number: float) -> float:
     try:
-        return float(said)
+        return float(number)
     except OverflowError:  # JSON can spell whole numbers that no float holds
         raise UnreadableReply("the score has hundreds of digits; allowed: a number from 0 to 100") from None
 

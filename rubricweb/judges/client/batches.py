@@ -156,7 +156,7 @@ async def cancel(config: JudgeConfig, batch_id: str) -> BatchState:
 
 async def answers(config: JudgeConfig, state: BatchState) -> BatchAnswers:
     """What was answered. A file that is gone, breaks off or holds something else is told, not raised."""
-    said: dict[str, HttpAnswer | None] = {}
+    answers: dict[str, HttpAnswer | None] = {}
     faults: list[str] = []
     lines = 0
     async with _client(config) as client:
@@ -176,25 +176,25 @@ async def answers(config: JudgeConfig, state: BatchState) -> BatchAnswers:
                     if (one := _read(line)) is None:
                         unreadable += 1
                     else:
-                        _merge(said, [one])
+                        _merge(answers, [one])
                 lines += read
                 if unreadable:
                     faults.append(f"{unreadable:,} of {read:,} lines are no answers")
     if state.state == "completed" and not lines and not faults:
         faults.append("there is nothing in it")
     return BatchAnswers(
-        by_id={name: answer for name, answer in said.items() if answer is not None},
-        unanswered=frozenset(name for name, answer in said.items() if answer is None),
+        by_id={name: answer for name, answer in answers.items() if answer is not None},
+        unanswered=frozenset(name for name, answer in answers.items() if answer is None),
         unreadable="; ".join(faults),
     )
 
 
-def _merge(said: dict[str, HttpAnswer | None], read: Iterable[tuple[str, HttpAnswer | None]]) -> None:
+def _merge(answers: dict[str, HttpAnswer | None], read: Iterable[tuple[str, HttpAnswer | None]]) -> None:
     """An id may come twice, in one file or in both: an answer stands against a failure beside it."""
     for name, answer in read:
-        before = said.get(name)
+        before = answers.get(name)
         if before is None or before.status >= 300:
-            said[name] = answer or before
+            answers[name] = answer or before
 
 
 def unread(config: JudgeConfig, question: Question, why: str) -> Reply:
@@ -311,9 +311,9 @@ def _state(batch: Batch, secrets: Sequence[str]) -> BatchState:
     )
 
 
-def _is_word(said: object) -> bool:
+def _is_word(value: object) -> bool:
     """Whether it is a text that every database stores and every address can hold."""
-    return isinstance(said, str) and 0 < len(said) <= MAX_ID and said.isascii() and said.isprintable()
+    return isinstance(value, str) and 0 < len(value) <= MAX_ID and value.isascii() and value.isprintable()
 
 
 def _read(line: bytes) -> tuple[str, HttpAnswer | None] | None:
@@ -323,8 +323,8 @@ def _read(line: bytes) -> tuple[str, HttpAnswer | None] | None:
     if len(line) > MAX_ANSWER_BYTES:
         return None
     try:
-        said = json.loads(line)
-        name, response = said["custom_id"], said["response"]
+        answer = json.loads(line)
+        name, response = answer["custom_id"], answer["response"]
         if not isinstance(name, str):
             return None
         if response is None:

@@ -176,8 +176,8 @@ def as_httpx2(answer: HttpAnswer, request: httpx2.Request) -> httpx2.Response:
 def _reason(error: Exception) -> str:
     """What went wrong, without aiohttp's repetition of the address, or of what the endpoint sent instead."""
     if isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError | HttpProcessingError):
-        said = (getattr(error, "message", "") or str(error)).removeprefix("400, message:").lstrip()
-        return said.partition(":")[0].partition(" when reading")[0]
+        message = (getattr(error, "message", "") or str(error)).removeprefix("400, message:").lstrip()
+        return message.partition(":")[0].partition(" when reading")[0]
     cause: object = getattr(error, "os_error", None) or error
     strerror: Callable[[], str] | str | None = getattr(cause, "strerror", None)
     return strerror if isinstance(strerror, str) else (str(cause) or type(cause).__name__)

@@ -50,17 +50,17 @@ def with_reply_cache(grader: Grader, replies: KeyedLines, judge: str, *, look: b
 def _overheard(grader: PromptedAutograder) -> tuple[PromptedAutograder, list[Any]]:
     """A copy of the grader for one question, and the list that its reply is put into."""
     generate = grader.generate_fn or default_generate_fn(grader.default_generate_fn_name)
-    said: list[Any] = []
+    replies: list[Any] = []
 
     @functools.wraps(generate)  # what it declares, such as a schema, stays to be seen
     async def overheard(*given: Any, **named: Any) -> Any:
         reply = await generate(*given, **named)
-        said.append(reply)
+        replies.append(reply)
         return reply
 
     one = copy.copy(grader)
     one.generate_fn = overheard
-    return one, said
+    return one, replies
 
 
 def _read(grader: PromptedAutograder, prompt: Prompt, stored: Any, rubric: Rubric) -> Reading | None:

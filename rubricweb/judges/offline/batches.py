@@ -145,10 +145,10 @@ class Batches:
 
 def _answered(custom_id: str, status: int, body: bytes) -> str:
     try:
-        said = json.loads(body)
+        answer = json.loads(body)
     except ValueError:
-        said = {}
-    response = {"status_code": status, "request_id": uuid.uuid4().hex, "body": said}
+        answer = {}
+    response = {"status_code": status, "request_id": uuid.uuid4().hex, "body": answer}
     return json.dumps({"id": uuid.uuid4().hex, "custom_id": custom_id, "response": response, "error": None})
 
 

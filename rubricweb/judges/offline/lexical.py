@@ -69,8 +69,8 @@ class WordMatch:
     @property
     def answer(self) -> dict[str, str]:
         """The finding as the keys of a reply, the explanation first."""
-        said = {"criterion_status": self.verdict} if self.option is None else {"option": self.option.label}
-        return {"explanation": f"{self.reason[:1].upper()}{self.reason[1:]} — {SIGNATURE}", **said}
+        fields = {"criterion_status": self.verdict} if self.option is None else {"option": self.option.label}
+        return {"explanation": f"{self.reason[:1].upper()}{self.reason[1:]} — {SIGNATURE}", **fields}
 
     @property
     def worth(self) -> float:

@@ -165,21 +165,21 @@ def _lexical(body: dict[str, Any]) -> web.Response:
     return _completion(body, said)
 
 
-def _completion(body: dict[str, Any], said: Say) -> web.Response:
-    message: dict[str, Any] = {"role": "assistant", "content": said.text}
-    if said.refusal is not None:
-        message["refusal"] = said.refusal
+def _completion(body: dict[str, Any], answer: Say) -> web.Response:
+    message: dict[str, Any] = {"role": "assistant", "content": answer.text}
+    if answer.refusal is not None:
+        message["refusal"] = answer.refusal
     return web.json_response(
         {
             "id": f"chatcmpl-{uuid.uuid4().hex}",
             "object": "chat.completion",
             "created": int(time.time()),
             "model": str(body.get("model", MODEL)),
-            "choices": [{"index": 0, "message": message, "finish_reason": said.finish_reason}],
+            "choices": [{"index": 0, "message": message, "finish_reason": answer.finish_reason}],
             "usage": {
-                "prompt_tokens": said.prompt_tokens,
-                "completion_tokens": said.completion_tokens,
-                "total_tokens": said.prompt_tokens + said.completion_tokens,
+                "prompt_tokens": answer.prompt_tokens,
+                "completion_tokens": answer.completion_tokens,
+                "total_tokens": answer.prompt_tokens + answer.completion_tokens,
             },
         }
     )

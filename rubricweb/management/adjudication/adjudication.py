@@ -238,9 +238,9 @@ def _print_unit(unit: UnitToDecide, item: str, *, names: bool) -> None:
     console.print(facts(rows))
 
 
-def _with_origin(said: SaidLabel) -> str:
-    words = origin_words(said.origin) or "judge" * said.is_judge
-    return f"{said.verdict} ({words})" if words else said.verdict
+def _with_origin(label: SaidLabel) -> str:
+    words = origin_words(label.origin) or "judge" * label.is_judge
+    return f"{label.verdict} ({words})" if words else label.verdict
 
 
 def _is_penalty(criterion: Criterion) -> bool:

@@ -95,9 +95,9 @@ def _text(text: str) -> str:
     return sys.stdin.read() if text == STANDARD_INPUT else text
 
 
-def _shown(options: argparse.Namespace, actor: Actor, comment: Comment, said: str) -> int:
+def _shown(options: argparse.Namespace, actor: Actor, comment: Comment, text: str) -> int:
     if not options.json:
-        return say(said)
+        return say(text)
     _print_shape(selected.line(comment, actor.user))
     return 0
 

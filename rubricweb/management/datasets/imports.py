@@ -132,17 +132,17 @@ def labels(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.EDITOR)
     data = read_file(options.file)
     labelled = lookup.dataset_called(actor.team, options.dataset)
-    said: list[str] = []
+    notes: list[str] = []
     given = {"data": data, "filename": options.file.name, "strict": options.strict}
     given |= {"queue_name": options.name, "choices": _choices(options)}
     with transaction.atomic():  # a rubric file is not kept when its labels are refused, or only looked at
-        version = rubric_named(actor, options.rubric, labelled, tell=said.append)
+        version = rubric_named(actor, options.rubric, labelled, tell=notes.append)
         if options.plan:
             found = label_files.plan_labels(labelled, version, **given)
             transaction.set_rollback(True)
             return _print_plan(found, as_json=options.json)
         stored = label_files.import_label_file(labelled, version, by=actor.user, **given)
-    for line in said:
+    for line in notes:
         note(line)
     if stored.queue is not None:
         note(f"Stored the labels as the closed queue {stored.queue} (id:{stored.queue.pk})")

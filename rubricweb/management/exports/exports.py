@@ -62,12 +62,12 @@ def _earlier(dataset: Dataset, viewer: User, *, as_json: bool) -> int:
         return 0
     rows = table(("when", "by", "what", "format", "version", "labels of earlier words"))
     for one in exports:
-        said = [
+        lines = [
             f"{decision.name} ({decision.criterion or 'guidelines'}, v{decision.version})"
             + (", decided otherwise since" if decision.replaced_at else "")
             for decision in one.decisions
         ]
         version = str(one.dataset_version or "")
-        rows.add_row(moment(one.at), one.by or "", one.what, one.format, version, "; ".join(said))
+        rows.add_row(moment(one.at), one.by or "", one.what, one.format, version, "; ".join(lines))
     terminal().print(rows)
     return 0

@@ -129,10 +129,10 @@ def _systems_named(options: argparse.Namespace) -> Iterator[None]:
 
 def _start(options: argparse.Namespace, actor: Actor, stack: ExitStack) -> list[Run]:
     """One run, or one for each --system."""
-    said: list[str] = []
+    notes: list[str] = []
     with transaction.atomic():  # what the files bring is not kept when the run is refused
-        dataset = dataset_named(actor, options.dataset, tell=said.append)
-        rubric_version = rubric_named(actor, options.rubric, dataset, tell=said.append)
+        dataset = dataset_named(actor, options.dataset, tell=notes.append)
+        rubric_version = rubric_named(actor, options.rubric, dataset, tell=notes.append)
         started = launch_runs(
             actor.team,
             by=actor.user,
@@ -143,7 +143,7 @@ def _start(options: argparse.Namespace, actor: Actor, stack: ExitStack) -> list[
             enqueue=_nobody,
             options=_run_options(options, actor, stack, dataset, rubric_version),
         )
-    for line in said:
+    for line in notes:
         note(line)
     for one in started:
         note(f"Run {one.pk} has started. If it is cut off, go on with: rubricweb grade --resume {one.pk}")

@@ -96,12 +96,12 @@ def note_unfinished(run: Run, why: str) -> None:
 
 
 def _about_votes(votes: run_votes.VoteAgreement) -> str:
-    said = [f"{votes.votes}, {votes.failed} of them failed"]
+    words = [f"{votes.votes}, {votes.failed} of them failed"]
     if votes.agreement.value is not None:
-        said.append(f"{text_of(votes.agreement, percent=True)} agree with the verdict")
+        words.append(f"{text_of(votes.agreement, percent=True)} agree with the verdict")
     if votes.flips.value is not None:
-        said.append(f"{text_of(votes.flips, percent=True)} of repeats differ")
-    return "; ".join(said)
+        words.append(f"{text_of(votes.flips, percent=True)} of repeats differ")
+    return "; ".join(words)
 
 
 def _table() -> Table:

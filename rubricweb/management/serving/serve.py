@@ -54,8 +54,8 @@ def running_at() -> str | None:
     except FileNotFoundError:
         return None
     except BlockingIOError:
-        said = _lock_file().read_text().splitlines()
-        return said[1] if len(said) > 1 else None
+        lines = _lock_file().read_text().splitlines()
+        return lines[1] if len(lines) > 1 else None
     return None
 
 

@@ -41,5 +41,5 @@ def _as_one_line(line: JournalLine) -> str:
     if line.kind == "item" and not label:
         label = f"id:{line.target_id}"
     detail = [f"· {name} {value}" for name, value in line.detail]
-    said = [moment(line.at), line.actor or "rubricweb", line.verb, line.kind, label, *detail]
-    return " ".join(" ".join(filter(None, said)).split())
+    words = [moment(line.at), line.actor or "rubricweb", line.verb, line.kind, label, *detail]
+    return " ".join(" ".join(filter(None, words)).split())

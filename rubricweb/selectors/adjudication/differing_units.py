@@ -121,12 +121,13 @@ def judge_labels(where: Scope) -> QuerySet[Judgement]:
 
 def unit_labels(where: Scope, *, also_in: Sequence[ReviewQueue] = ()) -> list[UnitLabels]:
     """What people said on every labelled unit, by item and criterion; in further queues as well."""
-    said: dict[Unit, list[str]] = defaultdict(list)
+    labels: dict[Unit, list[str]] = defaultdict(list)
     for label in people.people_labels(where.queues, runs=where.runs, also_in=also_in):
-        said[label.unit].append(label.final)
+        labels[label.unit].append(label.final)
     cannot = Verdict.CANNOT_ASSESS.value
     return [
-        UnitLabels(*unit, len(all_), min(all_), max(all_), all_.count(cannot)) for unit, all_ in said.items()
+        UnitLabels(*unit, len(all_), min(all_), max(all_), all_.count(cannot))
+        for unit, all_ in labels.items()
     ]
 
 
@@ -162,10 +163,10 @@ def _flips(where: Scope) -> set[Unit]:
     """Units of labelled items on which a judge asked several times, or a panel, did not say the same."""
     found: set[Unit] = set()
     for rows in (Vote.objects, Judgement.objects):
-        said = rows.filter(
+        answers = rows.filter(
             run__in=where.runs, verdict__isnull=False, item__in=reviewed_items(where.queues)
         ).order_by()
-        several = said.values("run_id", *UNIT).annotate(least=Min("verdict"), most=Max("verdict"))
+        several = answers.values("run_id", *UNIT).annotate(least=Min("verdict"), most=Max("verdict"))
         found.update(several.filter(least__lt=F("most")).values_list(*UNIT))
     return found
 
@@ -191,10 +192,10 @@ def units_of_cause(where: Scope, cause: str) -> set[Unit]:
     decided = Adjudication.objects.undeleted().filter(item__dataset__team=where.team, cause=cause)
     rows = list(decided.values_list(*UNIT, "item__dataset_id"))
     if cause == Cause.RUBRIC_UNCLEAR:
-        said = Revision.objects.filter(
+        revisions = Revision.objects.filter(
             in_reviews("judgement__", queue__team=where.team), choice=RevisionChoice.UNCLEAR
         )
         columns = ("judgement__item_id", "judgement__criterion_id", "judgement__item__dataset_id")
-        rows += said.values_list(*columns)
+        rows += revisions.values_list(*columns)
     read = people.readings(where.queues, runs=where.runs)
     return {(item_id, read[dataset_id].criterion(criterion_id)) for item_id, criterion_id, dataset_id in rows}

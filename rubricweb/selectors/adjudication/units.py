@@ -77,7 +77,7 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
     require_visible(viewer, item)
     queues = people_first(labelling_queues([item])[item.pk])
     runs = judge_runs_for_queues(item.dataset.team, queues)
-    said = Judgement.objects.filter(item=item, criterion=criterion)
+    judgements = Judgement.objects.filter(item=item, criterion=criterion)
     version = criterion.version_id
     unit = (item.pk, criterion.pk)
     labels = [
@@ -91,7 +91,7 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
         _person(rows[label.judgement_id], label, label.rater if names else letters[label.rater_id])
         for label in labels
     ]
-    judged = list(said.filter(run__in=runs).select_related("run").order_by("run_id", "repeat", "pk"))
+    judged = list(judgements.filter(run__in=runs).select_related("run").order_by("run_id", "repeat", "pk"))
     votes = Counter(
         Vote.objects.filter(run__in=runs, item=item, criterion=criterion, verdict__isnull=False).values_list(
             "run_id", "verdict"

@@ -33,11 +33,11 @@ class CaseAnswer:
     @property
     def criteria(self) -> list[tuple[Criterion, Judgement | None, Provenance | None]]:
         """Every criterion somebody answered: what the judge said, and what people did."""
-        said = {one.criterion_id: one for one in self.verdicts}
+        verdicts = {one.criterion_id: one for one in self.verdicts}
         stands = {criterion.pk: label for criterion, label in self.labels}
         rows = [one.criterion for one in self.verdicts]
-        rows += [criterion for criterion, _ in self.labels if criterion.pk not in said]
-        return [(one, said.get(one.pk), stands.get(one.pk)) for one in rows]
+        rows += [criterion for criterion, _ in self.labels if criterion.pk not in verdicts]
+        return [(one, verdicts.get(one.pk), stands.get(one.pk)) for one in rows]
 
     @property
     def is_current(self) -> bool:

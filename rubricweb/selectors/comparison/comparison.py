@@ -193,10 +193,10 @@ def compare(
     }
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
     checks = [criterion.pk for criterion in criteria if criterion.kind == "check"]
-    said = run_answers(runs, beside=queues, everywhere=checks)
+    answers = run_answers(runs, beside=queues, everywhere=checks)
     asked = _criteria_of(truths)
     cases = _cases(runs if checks else (), queues)
-    evidence = Evidence(truths, of_people(by_rater), said, asked, resamples, seed, cases)
+    evidence = Evidence(truths, of_people(by_rater), answers, asked, resamples, seed, cases)
     pooled = evidence.by_effect
     others = _not_binary(asked)
     units = sorted(unit for unit, truth in truths.items() if truth.verdict is not None)
@@ -216,15 +216,15 @@ def compare(
         scores=scores,
         raters=_raters(queues),
         units=len(units),
-        judged=sum(unit in said.labels for unit in units),
-        errors=sum(unit in said.failed for unit in units),
+        judged=sum(unit in answers.labels for unit in units),
+        errors=sum(unit in answers.failed for unit in units),
         undecided=sum(truth.verdict is None for truth in truths.values()),
         adjudicated=sum(truth.rule == "adjudicated" for truth in truths.values()),
         hidden_items=_left_out(runs, hidden),
         on_other_versions=sum(unit[1] in elsewhere for unit in labelled),
         of_other_systems=sum(unit[0] not in hidden for unit in of_others),
         unavailable=why_nothing(
-            run, queues, labelled, of_others, said, elsewhere=elsewhere, hidden=hidden, viewer=viewer
+            run, queues, labelled, of_others, answers, elsewhere=elsewhere, hidden=hidden, viewer=viewer
         ),
         describes=scores.estimate.described(truths),
         criteria=_per_criterion(criteria, evidence, hidden),
@@ -315,19 +315,19 @@ def overview(
         for unit, truth in labelled.items()
         if truth.verdict is not None and unit[0] not in hidden and unit[1] not in others
     )
-    said = run_answers(runs, beside=queues)
+    answers = run_answers(runs, beside=queues)
     cases = _cases((), queues)
-    pooled = Evidence(labelled, of_people(by_rater), said, asked, resamples, seed, cases).by_effect
+    pooled = Evidence(labelled, of_people(by_rater), answers, asked, resamples, seed, cases).by_effect
     agreement = pooled.pair(units)
     labelled_binary = [unit for unit in labelled if unit[0] not in hidden and unit[1] not in others]
     of_others = found.keys() - labelled.keys()
     unavailable = why_nothing(
-        run, queues, labelled, of_others, said, elsewhere=elsewhere, hidden=hidden, viewer=viewer
+        run, queues, labelled, of_others, answers, elsewhere=elsewhere, hidden=hidden, viewer=viewer
     )
     if unavailable is None and agreement.kappa.value is None:
         unavailable = one_verdict(run) if agreement.n else choices_only(run)
     rows = scored_rows([run], hidden)
-    scores = PeoplesScores(run, rows).of(by_rater, said.values)
+    scores = PeoplesScores(run, rows).of(by_rater, answers.values)
     estimate = people_estimate(run, queues, rows, scores, hidden=hidden)
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id)) if rows else []
     own = {criterion.pk for criterion in criteria}

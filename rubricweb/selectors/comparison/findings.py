@@ -38,14 +38,14 @@ def findings(comparison: Comparison) -> list[ComparisonFinding]:
     """
     confidence = comparison.confidence
     choices = [(row, row.options) for row in comparison.criteria if row.options is not None and row.options.n]
-    said: list[ComparisonFinding | None] = []
+    sentences: list[ComparisonFinding | None] = []
     if comparison.overall.n:
-        said = [
+        sentences = [
             _bias(comparison),
             _agreement(comparison),
             _people(_Tested.alone(comparison.human_alpha, confidence, RELIABLE_ALPHA)),
         ]
-        said.append(
+        sentences.append(
             _human_ceiling(
                 comparison.ceiling, _Tested.alone(_ceiling_difference(comparison.ceiling), confidence)
             )
@@ -55,15 +55,15 @@ def findings(comparison: Comparison) -> list[ComparisonFinding]:
     over_ceiling = _all_at_once([_ceiling_difference(row.ceiling) for row, _ in choices], confidence)
     for (row, options), kappa, alpha, apart in zip(choices, agreeing, reliable, over_ceiling, strict=True):
         of = f"{row.criterion.name}: "
-        said += [
+        sentences += [
             _choice(row, options, kappa),
             _people(alpha, of=of),
             _human_ceiling(row.ceiling, apart, of=of),
         ]
-    if not said:
+    if not sentences:
         return _checks(comparison)
-    said += _limits(comparison, comparison.overall.n + sum(options.n for _, options in choices))
-    return [finding for finding in said if finding is not None]
+    sentences += _limits(comparison, comparison.overall.n + sum(options.n for _, options in choices))
+    return [finding for finding in sentences if finding is not None]
 
 
 def kappa_of(pair: PairAgreement | OptionAgreement) -> Figure:

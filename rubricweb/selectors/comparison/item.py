@@ -149,16 +149,16 @@ def _answers(
     names: bool,
 ) -> CriterionAnswers:
     people = sorted(people, key=lambda answer: answer.name)
-    said = [answer.changed_to or answer.verdict for answer in people if answer.verdict]
-    most = majority(said)
+    labels = [answer.changed_to or answer.verdict for answer in people if answer.verdict]
+    most = majority(labels)
     if adjudication is not None:
         stands, rule = adjudication.verdict, "adjudicated" if adjudication.cause else "unanimous"
-    elif not said:
+    elif not labels:
         stands, rule = None, ""
     else:
         stands = most
         settled = all(voice.origin == Origin.SETTLED_BY_FILE for voice in people)
-        rule = "tied" if most is None else vote_rule(said, settled=settled)
+        rule = "tied" if most is None else vote_rule(labels, settled=settled)
     by = adjudication.decided_by if adjudication is not None and names else None
     return CriterionAnswers(
         criterion, tuple(people), tuple(judges), stands, rule, most, adjudication, str(by) if by else ""

@@ -89,20 +89,20 @@ def compare_members(
     panel = runs[0].panel
     if panel is None:
         return None
-    said = _votes(runs, queues)
+    votes = _votes(runs, queues)
     asked = [criterion for criterion in criteria if criterion.kind != "check"]
     by_criterion: dict[int, list[Unit]] = defaultdict(list)
     for unit in evidence.truths:
         by_criterion[unit[1]].append(unit)
     among: dict[Unit, dict[int, str]] = {unit: {} for unit in evidence.truths}
     for number, member in enumerate(panel.members):
-        for unit, label in said[member.name].labels.items():
+        for unit, label in votes[member.name].labels.items():
             if unit in among:
                 among[unit][number] = label
     members = replace(evidence, labelled=among)
     return PanelComparison(
         members=tuple(
-            _member(member, replace(evidence, judged=said[member.name]), asked, by_criterion, not_binary)
+            _member(member, replace(evidence, judged=votes[member.name]), asked, by_criterion, not_binary)
             for member in panel.members
         ),
         alpha=members.by_effect.alpha([unit for unit in among if unit[1] not in not_binary]),

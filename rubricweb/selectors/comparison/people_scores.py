@@ -103,10 +103,10 @@ class _Scorer:
         return penalised(found.score, row.length_penalty, normalize=self._normalize)
 
 
-def _answers(criterion: EngineCriterion, said: Mapping[int, str]) -> dict[int, Outcome]:
+def _answers(criterion: EngineCriterion, labels: Mapping[int, str]) -> dict[int, Outcome]:
     """Rater → what their label comes to, without those who could not tell."""
     not_applicable = {option.label for option in criterion.options or () if option.na}
-    found = {rater: (label, label_outcome(criterion, label)) for rater, label in said.items()}
+    found = {rater: (label, label_outcome(criterion, label)) for rater, label in labels.items()}
     return {
         rater: outcome
         for rater, (label, outcome) in found.items()

@@ -29,7 +29,7 @@ def why_nothing(
     queues: Sequence[ReviewQueue],
     labelled: Mapping[Unit, Truth],
     of_others: Collection[Unit],
-    said: RunAnswers,
+    answers: RunAnswers,
     *,
     elsewhere: Collection[int],
     hidden: Collection[int],
@@ -42,7 +42,7 @@ def why_nothing(
     asked = {unit: truth for unit, truth in labelled.items() if unit[1] not in elsewhere}
     visible = {unit: truth for unit, truth in asked.items() if unit[0] not in hidden}
     settled = [unit for unit, truth in visible.items() if truth.verdict not in (None, Verdict.CANNOT_ASSESS)]
-    if any(said.labels.get(unit) not in (None, Verdict.CANNOT_ASSESS) for unit in settled):
+    if any(answers.labels.get(unit) not in (None, Verdict.CANNOT_ASSESS) for unit in settled):
         return None
     if run.autograder == "rubric_as_judge":
         return Unavailable(

@@ -76,8 +76,10 @@ def _labelled_queues(version: RubricVersion, criteria: Iterable[Criterion]) -> l
     asked = {criterion.pk for criterion in criteria}
     for counting in counting_criteria(version.pk).values():
         asked |= set(counting.values())
-    said = Judgement.objects.in_reviews(queue__team__deleted_at=None).filter(criterion__in=asked)
-    return list(ReviewQueue.objects.filter(pk__in=said.order_by().values("review__queue")).order_by("pk"))
+    judgements = Judgement.objects.in_reviews(queue__team__deleted_at=None).filter(criterion__in=asked)
+    return list(
+        ReviewQueue.objects.filter(pk__in=judgements.order_by().values("review__queue")).order_by("pk")
+    )
 
 
 def _alpha(criterion: Criterion, units: Iterable[Unit], by_rater: Labels) -> Figure:

@@ -246,8 +246,8 @@ def decided_alone(
         return {}
     given_to = Criterion.objects.filter(pk__in={one.given_to for one in left.values()})
     meanings = dict(given_to.values_list("pk", "meaning_id"))
-    said = Judgement.objects.in_reviews(item__in={item_id for item_id, _ in left})
-    rows = said.filter(verdict__isnull=False).order_by()
+    judgements = Judgement.objects.in_reviews(item__in={item_id for item_id, _ in left})
+    rows = judgements.filter(verdict__isnull=False).order_by()
     units = set(rows.values_list("item_id", "criterion_id"))
     by_meaning = set(rows.exclude(criterion__meaning=None).values_list("item_id", "criterion__meaning"))
     return {

@@ -121,9 +121,9 @@ def items_provenance(items: Sequence[Item]) -> dict[int, list[tuple[Criterion, P
     for shared, ids in together.items():
         found |= provenances(people_first(shared), items=ids)
     criteria = Criterion.objects.filter(pk__in={criterion_id for _, criterion_id in found})
-    said: dict[int, list[tuple[Criterion, Provenance]]] = defaultdict(list)
+    by_item: dict[int, list[tuple[Criterion, Provenance]]] = defaultdict(list)
     for criterion in criteria.order_by("-version_id", "position"):
         for item in items:
             if (item.pk, criterion.pk) in found:
-                said[item.pk].append((criterion, found[item.pk, criterion.pk]))
-    return said
+                by_item[item.pk].append((criterion, found[item.pk, criterion.pk]))
+    return by_item

@@ -208,9 +208,11 @@ def _scores(
     reviews = _gold_reviews(queue, rater).filter(state=ReviewState.SUBMITTED)
     if since is not None:
         reviews = reviews.filter(submitted_at__gt=since)
-    said = Judgement.objects.in_reviews(pk__in=reviews.order_by().values("pk")).filter(verdict__isnull=False)
+    judgements = Judgement.objects.in_reviews(pk__in=reviews.order_by().values("pk")).filter(
+        verdict__isnull=False
+    )
     scores: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
-    rows = said.values_list("review__rater_id", "item_id", "criterion_id", "verdict")
+    rows = judgements.values_list("review__rater_id", "item_id", "criterion_id", "verdict")
     for rater_id, item_id, criterion_id, verdict in rows:
         truth = known.get((item_id, criterion_id))
         if truth is None or item_id in hidden:
@@ -363,8 +365,10 @@ def my_calibration(queue: ReviewQueue, viewer: User) -> MyCalibration:
         state=ReviewState.SUBMITTED, submitted_at__lte=own_round.calibration.decided_at
     )
     known, hidden = known_labels(queue), hidden_gold(queue, viewer)
-    said = Judgement.objects.in_reviews(pk__in=reviews.order_by().values("pk")).filter(verdict__isnull=False)
-    rows = said.select_related("item__case", "item__system_version__system", "criterion")
+    judgements = Judgement.objects.in_reviews(pk__in=reviews.order_by().values("pk")).filter(
+        verdict__isnull=False
+    )
+    rows = judgements.select_related("item__case", "item__system_version__system", "criterion")
     labels = list(rows.order_by("review__submitted_at", "criterion__position"))
     name_systems([one.item for one in labels], viewer=viewer, team=queue.team)
     answers, withheld = [], set()

@@ -279,10 +279,10 @@ def _reasons(
     others: Sequence[ReviewQueue],
 ) -> str:
     """Why none of the queues is a random sample. Nothing in it tells how items were picked."""
-    said = [_reason(queue, len(done[queue.pk]), bool(draws[queue.pk])) for queue in queues]
-    said += [f"“{queue}” does not ask about all of these criteria in the same words" for queue in others]
-    more = len(said) - REASONS_SHOWN
-    return "; ".join(said[:REASONS_SHOWN]) + (f"; and {more} more queues" if more > 0 else "")
+    reasons = [_reason(queue, len(done[queue.pk]), bool(draws[queue.pk])) for queue in queues]
+    reasons += [f"“{queue}” does not ask about all of these criteria in the same words" for queue in others]
+    more = len(reasons) - REASONS_SHOWN
+    return "; ".join(reasons[:REASONS_SHOWN]) + (f"; and {more} more queues" if more > 0 else "")
 
 
 def _reason(queue: ReviewQueue, done: int, is_drawn: bool) -> str:

@@ -333,8 +333,8 @@ def _counts(
             if last is not None and label is not None:
                 yield found[last], label, n
 
-    said = Judgement.objects.in_reviews(queue__team=team_id).filter(verdict__isnull=False)
-    for counts, label, n in carried(said):
+    judgements = Judgement.objects.in_reviews(queue__team=team_id).filter(verdict__isnull=False)
+    for counts, label, n in carried(judgements):
         counts.chosen[label] += n
     for counts, _, n in carried(Adjudication.objects.filter(item__dataset__team=team_id)):
         counts.decisions += n

@@ -178,11 +178,11 @@ class _Answers:
     cases: Ints
 
     @classmethod
-    def read(cls, rows: QuerySet[Any, Any], said: Reader, case: Sequence[str]) -> "_Answers":
+    def read(cls, rows: QuerySet[Any, Any], reader: Reader, case: Sequence[str]) -> "_Answers":
         """One query for the columns of these rows and those of their `case`."""
         names = ("criterion_id", "said", "n", *case)
         criteria, found, counts, *of = columns(
-            rows.values_list(*names), ints, said, ints, *[ints for _ in case]
+            rows.values_list(*names), ints, reader, ints, *[ints for _ in case]
         )
         return cls(criteria, found, counts, case_numbers(*of) if case else np.zeros_like(criteria))
 

@@ -63,12 +63,12 @@ def group_means(run: Run, items: QuerySet[RunItem]) -> tuple[GroupMean, ...]:
     found = []
     for name in dict.fromkeys(criterion.group for criterion in criteria):
         members = [criterion for criterion in criteria if criterion.group == name]
-        said = [answers[criterion.pk] for criterion in members]
+        answers_of_members = [answers[criterion.pk] for criterion in members]
         weights = [criterion.weight for criterion in members]
         scores = score_columns(
             weights,
-            np.array([one.values for one in said]).T,
-            np.array([one.failed | ~one.there for one in said]).T,
+            np.array([one.values for one in answers_of_members]).T,
+            np.array([one.failed | ~one.there for one in answers_of_members]).T,
             worst=[worth[criterion.pk].criterion.worst_value for criterion in members],
             normalize=run.normalize,
             abstention=cast(Abstention, run.abstention),

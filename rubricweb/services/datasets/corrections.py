@@ -105,9 +105,9 @@ def correct_item(
     withdraw(dataset, [item.pk])
     dataset_versions.made(dataset, plan.version, ChangeKind.CORRECT, items=1, by=by, note=note)
     queues.take_in(dataset, Item.objects.filter(pk=new.pk))
-    said: dict[str, Any] = {"note": note.strip()} if note.strip() else {}
-    said |= {"item": item.pk, "replacement": new.pk}
-    record(dataset.team, by, "corrected an item of", dataset, version=plan.version, **said)
+    details: dict[str, Any] = {"note": note.strip()} if note.strip() else {}
+    details |= {"item": item.pk, "replacement": new.pk}
+    record(dataset.team, by, "corrected an item of", dataset, version=plan.version, **details)
     return replace(plan, replacement=new.pk)
 
 
@@ -133,8 +133,8 @@ def correct_case(
     plan = plan_case(case, words)
     _store_text(case, words, by=by)
     dataset_versions.made(dataset, plan.version, ChangeKind.CORRECT, items=plan.items, by=by, note=note)
-    said: dict[str, Any] = {"note": note.strip()} if note.strip() else {}
-    record(dataset.team, by, "corrected a case of", dataset, version=plan.version, case=case.pk, **said)
+    details: dict[str, Any] = {"note": note.strip()} if note.strip() else {}
+    record(dataset.team, by, "corrected a case of", dataset, version=plan.version, case=case.pk, **details)
     return plan
 
 
@@ -180,10 +180,10 @@ def _check_case(case: Case, words: Correction) -> None:
 
 def _read(item: Item) -> ItemRecord:
     """The item as a file would bring it. Raises Invalid for what no file may hold."""
-    said = {"id": item.key or "case", "submission": item.submission, "thinking": item.thinking}
-    said |= {"prompt": item.prompt, "reference": item.reference}
+    fields = {"id": item.key or "case", "submission": item.submission, "thinking": item.thinking}
+    fields |= {"prompt": item.prompt, "reference": item.reference}
     try:
-        file = read_dataset(json.dumps([said]).encode(), filename="correction.json")
+        file = read_dataset(json.dumps([fields]).encode(), filename="correction.json")
     except InvalidFile as error:
         faults = [Fault(fault.place.rpartition(".")[2], fault.found, fault.allowed) for fault in error.faults]
         raise Invalid("; ".join(map(str, faults)), faults) from error

@@ -132,8 +132,8 @@ def hold_with_rubric(dataset: Dataset) -> None:
         try:
             archiving.hold_rubric(version.rubric)
         except NotFound as error:
-            said = f"The rubric of {dataset} was deleted just now, and nothing was added: try again."
-            raise Conflict(said) from error
+            refusal = f"The rubric of {dataset} was deleted just now, and nothing was added: try again."
+            raise Conflict(refusal) from error
     dataset_versions.hold(dataset)
 
 

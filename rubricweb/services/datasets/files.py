@@ -152,6 +152,6 @@ def _stored_labels(dataset: Dataset, *, of_truth: bool) -> Counter[Label]:
     found: Counter[Label] = Counter()
     for source in sources:
         rows = Judgement.objects.filter(source, verdict__isnull=False)
-        said = rows.values_list("item__key", "criterion__name", "verdict")
-        found.update((key, name, str(label)) for key, name, label in said)
+        labels = rows.values_list("item__key", "criterion__name", "verdict")
+        found.update((key, name, str(label)) for key, name, label in labels)
     return found

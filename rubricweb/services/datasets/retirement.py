@@ -183,8 +183,8 @@ def _done(dataset: Dataset, plan: ChangePlan, *, by: User | None, note: str) -> 
     columns.count_anew(dataset)
     dataset_versions.made(dataset, plan.version, plan.change, items=plan.items, by=by, note=note)
     verb = "retired items of" if plan.change == ChangeKind.RETIRE else "restored items of"
-    said = {"note": note.strip()} if note.strip() else {}
-    record(dataset.team, by, verb, dataset, items=plan.items, version=plan.version, **said)
+    details = {"note": note.strip()} if note.strip() else {}
+    record(dataset.team, by, verb, dataset, items=plan.items, version=plan.version, **details)
     return plan
 
 

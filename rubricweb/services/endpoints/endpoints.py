@@ -221,7 +221,7 @@ def edit_endpoint(
     endpoint = JudgeEndpoint.objects.select_for_update().select_related("team").get(pk=endpoint.pk)
     if endpoint.removed_at is not None:
         raise Conflict(f"The endpoint {endpoint.name!r} was removed; it can no longer change.")
-    said = _normalized(changes)
+    options = _normalized(changes)
     kept = {name.lower(): value for name, value in _kept_headers(endpoint, extra_headers).items()}
     headers = None
     if extra_headers is not None:
@@ -230,12 +230,12 @@ def edit_endpoint(
             for name, value in extra_headers.items()
         }
     api_key = api_key and api_key.strip()
-    require_valid(said, headers or {}, api_key or "", endpoint)
-    if "base_url" in said and _origin(said["base_url"]) != _origin(endpoint.base_url):
+    require_valid(options, headers or {}, api_key or "", endpoint)
+    if "base_url" in options and _origin(options["base_url"]) != _origin(endpoint.base_url):
         _require_new_secrets(endpoint, api_key, extra_headers)
-    changed = [name for name, value in said.items() if getattr(endpoint, name) != value]
+    changed = [name for name, value in options.items() if getattr(endpoint, name) != value]
     for name in changed:
-        setattr(endpoint, name, said[name])
+        setattr(endpoint, name, options[name])
     if api_key is not None:
         endpoint.sealed_key = encrypt(api_key)
         changed.append("api_key")
@@ -323,8 +323,8 @@ def _config(**fields: Any) -> JudgeConfig:
     )
 
 
-def _normalized(said: Mapping[str, Any]) -> dict[str, Any]:
-    tidy = {name: value.strip() if isinstance(value, str) else value for name, value in said.items()}
+def _normalized(options: Mapping[str, Any]) -> dict[str, Any]:
+    tidy = {name: value.strip() if isinstance(value, str) else value for name, value in options.items()}
     if "base_url" in tidy:
         tidy["base_url"] = tidy["base_url"].rstrip("/")
     return tidy

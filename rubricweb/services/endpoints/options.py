@@ -62,24 +62,24 @@ _TEXTS = {"name": (1, 80), "base_url": (1, 500), "model": (1, 200), "fallback_mo
 
 
 def require_valid(
-    said: Mapping[str, Any],
+    options: Mapping[str, Any],
     headers: Mapping[str, str],
     api_key: str = "",
     stored: JudgeEndpoint | None = None,
 ) -> None:
     """Refuses what no endpoint can be: Invalid with a fault for every field that is wrong.
 
-    `said` holds any of the columns by name, texts without white space around them; those not named are as
+    `options` holds any of the columns by name, texts without white space around them; those not named are as
     `stored`. An address that may not be called is the `__cause__` of the refusal.
     """
-    numbers = [*_wrong_numbers(said)]
-    faults = [*_wrong_texts(said), *(numbers or _half_price(said, stored)), *_wrong_headers(headers)]
+    numbers = [*_wrong_numbers(options)]
+    faults = [*_wrong_texts(options), *(numbers or _half_price(options, stored)), *_wrong_headers(headers)]
     if not is_sendable(api_key):
         faults.append(Fault("api_key", "characters that no request can carry", SENDABLE))
     blocked = None
-    if said.get("base_url"):
+    if options.get("base_url"):
         try:
-            check_url(said["base_url"], allow_private_hosts=settings.JUDGE_ALLOW_PRIVATE_HOSTS)
+            check_url(options["base_url"], allow_private_hosts=settings.JUDGE_ALLOW_PRIVATE_HOSTS)
         except BlockedAddress as error:
             blocked = error
             wrong, _, allowed = str(error).partition("; allowed ")
@@ -94,34 +94,34 @@ def is_sendable(api_key: str) -> bool:
     return api_key.isascii() and api_key.isprintable() and len(api_key) <= MAX_KEY
 
 
-def _wrong_texts(said: Mapping[str, Any]) -> Iterator[Fault]:
+def _wrong_texts(options: Mapping[str, Any]) -> Iterator[Fault]:
     for name, (least, most) in _TEXTS.items():
-        text = said.get(name, " ")
+        text = options.get(name, " ")
         if not least <= len(text) <= most:
             found = f"{len(text)} characters" if text else "nothing"
             yield Fault(name, found, f"{least} to {most} characters" if least else f"up to {most} characters")
         elif any(ord(character) < 32 or character == "\x7f" for character in text):
             yield Fault(name, "a control character", "one line of text")
-    effort = said.get("reasoning_effort", "")
+    effort = options.get("reasoning_effort", "")
     if not re.fullmatch(r"[a-z0-9_-]{0,20}", effort):
         allowed = "a word such as low, medium or high, or nothing to leave it out"
         yield Fault("reasoning_effort", repr(shortened(effort)), allowed)
 
 
-def _wrong_numbers(said: Mapping[str, Any]) -> Iterator[Fault]:
+def _wrong_numbers(options: Mapping[str, Any]) -> Iterator[Fault]:
     for name, (least, most, allowed) in _RANGES.items():
-        number = said.get(name)
+        number = options.get(name)
         if number is not None and not least <= number <= most:  # of what is no number either is false
             yield Fault(name, f"{number:g}" if isinstance(number, float) else shortened(str(number)), allowed)
 
 
-def _half_price(said: Mapping[str, Any], stored: JudgeEndpoint | None) -> Iterator[Fault]:
+def _half_price(options: Mapping[str, Any], stored: JudgeEndpoint | None) -> Iterator[Fault]:
     """The price that lacks beside another: an endpoint with one alone would count as one without a price.
 
     What is stored already may stay so.
     """
     before = {name: getattr(stored, name, None) for name in _PRICES}
-    prices = {name: said.get(name, before[name]) for name in _PRICES}
+    prices = {name: options.get(name, before[name]) for name in _PRICES}
     if prices == before or set(prices.values()) == {None}:
         return
     for name in ("input_usd_per_million", "output_usd_per_million"):

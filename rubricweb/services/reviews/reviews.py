@@ -238,14 +238,14 @@ def save_seconds(review: Review, seconds: float) -> None:
 def save_note(review: Review, *, note: str | None = None, flagged: bool | None = None) -> None:
     """Stores the note and the flag of a review; None leaves either as it is."""
     _open_draft(review)
-    said = []  # another request may say the other one at the same moment
+    changes = []  # another request may say the other one at the same moment
     if note is not None:
         review.note = _without_nul(note)[:REASON_MAX]
-        said.append("note")
+        changes.append("note")
     if flagged is not None:
         review.flagged = flagged
-        said.append("flagged")
-    review.save(update_fields=said)
+        changes.append("flagged")
+    review.save(update_fields=changes)
 
 
 @transaction.atomic
@@ -280,22 +280,26 @@ def submit(review: Review, *, now: datetime) -> None:
 
 
 def _require_complete(review: Review) -> None:
-    said = {judgement.criterion_id: judgement for judgement in Judgement.objects.filter(review=review)}
+    judgements = {judgement.criterion_id: judgement for judgement in Judgement.objects.filter(review=review)}
     asked = list(criteria_of(review).exclude(kind="check").order_by("position"))
-    missing = [criterion for criterion in asked if criterion.pk not in said]
+    missing = [criterion for criterion in asked if criterion.pk not in judgements]
     unreasoned = [
         criterion
         for criterion in asked
-        if criterion.pk in said
+        if criterion.pk in judgements
         and lacks_reason(
-            criterion, said[criterion.pk].verdict, said[criterion.pk].reason, review.queue.rationale
+            criterion,
+            judgements[criterion.pk].verdict,
+            judgements[criterion.pk].reason,
+            review.queue.rationale,
         )
     ]
     if not missing and not unreasoned:
         return
     faults = [Fault(str(one.name), "nothing", allowed_answers(one)) for one in missing]
     faults += [
-        Fault(str(one.name), f"{said[one.pk].verdict} without a reason", "a reason") for one in unreasoned
+        Fault(str(one.name), f"{judgements[one.pk].verdict} without a reason", "a reason")
+        for one in unreasoned
     ]
     raise Invalid(incomplete(len(missing), len(unreasoned)), faults)
 

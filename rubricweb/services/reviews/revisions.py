@@ -76,8 +76,8 @@ def _stored(judgement: Judgement, *, choice: str, verdict: Label | None = None, 
     if run is not None:
         # An item of another system version than the run's was judged by one that was started with it.
         shown = Judgement.objects.filter(run__in=run.launched_with, item=judgement.item_id)
-        said = shown.filter(criterion=judgement.criterion_id, repeat=0, verdict__isnull=False)
-        first = said.select_related("run").order_by("pk").first()
+        judgements = shown.filter(criterion=judgement.criterion_id, repeat=0, verdict__isnull=False)
+        first = judgements.select_related("run").order_by("pk").first()
         if first is not None and first.run is not None:
             run, judged = first.run, str(first.verdict)
     earlier = Revision.objects.filter(judgement=judgement).first()

@@ -97,9 +97,9 @@ def _made(
     if request.method != "POST" or not form.is_valid():
         return None
     try:
-        said: dict[str, Any] = dict(form.changed_words())
+        words: dict[str, Any] = dict(form.changed_words())
         return correct(
-            Correction(**said),
+            Correction(**words),
             by=request.user,
             note=form.cleaned_data["note"],
             expected_wording=form.cleaned_data["wording"],

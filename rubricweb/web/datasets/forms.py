@@ -295,10 +295,10 @@ class CombineForm(RefusableForm):
 
     def asked(self) -> CombinationRequest:
         """What is asked for, of a form that is valid."""
-        said = self.cleaned_data
-        parts = tuple(AskedPart(one, said[f"system_{one.pk}"]) for one in self.datasets)
+        chosen = self.cleaned_data
+        parts = tuple(AskedPart(one, chosen[f"system_{one.pk}"]) for one in self.datasets)
         return CombinationRequest(
-            said["name"], parts, said["as_attempts"], said["match"], said["archive_originals"]
+            chosen["name"], parts, chosen["as_attempts"], chosen["match"], chosen["archive_originals"]
         )
 
     def refuse(self, error: Refused) -> None:
@@ -333,9 +333,9 @@ class RerunForm(RefusableForm):
 
     def chosen(self) -> dict[str, Any]:
         """What `reruns.start` is asked for, of a form that is valid."""
-        said = self.cleaned_data
+        chosen = self.cleaned_data
         return {
-            "run_ids": [int(number) for number in said["run"]],
-            "budget_usd": said["budget_usd"],
-            "no_cap": said["no_cap"],
+            "run_ids": [int(number) for number in chosen["run"]],
+            "budget_usd": chosen["budget_usd"],
+            "no_cap": chosen["no_cap"],
         }

@@ -155,11 +155,11 @@ def _left_out(dataset: Dataset | None, data: bytes, filename: str) -> dict[str, 
 
 def _tell(request: TeamRequest, job: DatasetImport) -> None:
     """What was stored, and what was not."""
-    said = f"Imported {job.filename}."
+    sentence = f"Imported {job.filename}."
     if job.kind != ImportKind.DATASET:
         items = counted(job.rows_stored, "item")
-        said = f"Added {items} from {job.filename}. A run takes them in when you extend it."
-    messages.success(request, said)
+        sentence = f"Added {items} from {job.filename}. A run takes them in when you extend it."
+    messages.success(request, sentence)
     missing = (job.found.get("plan") or {}).get("missing") or []
     if missing:
         few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")

@@ -41,20 +41,20 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
     refusal: Invalid | TooLarge | None = None
     if request.method == "POST" and form.is_valid():
         version = form.cleaned_data.get("rubric_version")
-        said = LabelFileChoices(
+        choices = LabelFileChoices(
             version.pk if version else None,
             form.cleaned_data["queue_name"],
             RATER_KINDS.get(form.cleaned_data["rater_kind"]),
         )
         try:
             data, filename = uploaded(request)
-            _looked_at(request.user, dataset, version, data, filename, said)
+            _looked_at(request.user, dataset, version, data, filename, choices)
         except (Invalid, TooLarge) as error:
             refusal = error
         except Conflict as error:
             form.add_error("queue_name", str(error))
         else:
-            upload_id = kept_uploads.keep(request, data, filename, "", dataset, labels=asdict(said))
+            upload_id = kept_uploads.keep(request, data, filename, "", dataset, labels=asdict(choices))
             return redirect(f"{request.path}?upload={upload_id}")
     context = {"dataset": dataset, "form": form, "refusal": refusal}
     return render(
@@ -65,36 +65,36 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
 def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> HttpResponse:
     """What the kept file would become, ways to change that, and the button that stores it."""
     known = kept_uploads.kept(request, upload_id, dataset, labels=True)
-    said, filename = LabelFileChoices(**known["labels"]), known["filename"]
+    choices, filename = LabelFileChoices(**known["labels"]), known["filename"]
     data = uploads.kept(upload_id)
     refusal: Invalid | Conflict | None
     try:
-        version = access.access_version(request.team, said.version) if said.version else None
-        plan, refusal = _looked_at_again(request.user, dataset, version, data, filename, said)
+        version = access.access_version(request.team, choices.version) if choices.version else None
+        plan, refusal = _looked_at_again(request.user, dataset, version, data, filename, choices)
     except (Invalid, Conflict, NotFound) as error:  # something else changed since the file was sent
         context = {"dataset": dataset, "filename": filename, "refusal": error}
         return render(request, "datasets/imports/labels_gone.html", context, status=422)
     if "left_out" in request.GET:
         return _left_out(plan, filename)
     sent = request.POST if request.method == "POST" else None
-    form = LabelColumnsForm(sent, plan=plan, said=said, kinds=_kinds(version))
+    form = LabelColumnsForm(sent, plan=plan, choices=choices, kinds=_kinds(version))
     # Under a name that nobody has seen nothing is stored.
     is_named = refusal is None or "queue_name" in request.POST
     if request.method == "POST" and form.is_valid() and is_named:
         chosen = form.chosen()
         try:
-            if chosen != said or request.POST.get("action") == "preview":
+            if chosen != choices or request.POST.get("action") == "preview":
                 # What is refused is not kept: there would be nothing to choose from on the page.
                 _looked_at(request.user, dataset, version, data, filename, chosen)
-                return _previewed_again(request, upload_id, chosen, changed=chosen != said)
+                return _previewed_again(request, upload_id, chosen, changed=chosen != choices)
             stored = services.import_sent_labels(
                 dataset,
                 version,
                 by=request.user,
                 data=data,
                 filename=filename,
-                queue_name=said.queue_name,
-                choices=said.choices(),
+                queue_name=choices.queue_name,
+                choices=choices.choices(),
                 strict=False,
             )
         except (Invalid, Conflict) as error:
@@ -128,15 +128,15 @@ def _looked_at(
     version: RubricVersion | None,
     data: bytes,
     filename: str,
-    said: LabelFileChoices,
+    choices: LabelFileChoices,
 ) -> LabelsPlan:
     return services.look_at_labels(
         dataset,
         version,
         data=data,
         filename=filename,
-        queue_name=said.queue_name,
-        choices=said.choices(),
+        queue_name=choices.queue_name,
+        choices=choices.choices(),
         viewer=viewer,
     )
 
@@ -147,19 +147,19 @@ def _looked_at_again(
     version: RubricVersion | None,
     data: bytes,
     filename: str,
-    said: LabelFileChoices,
+    choices: LabelFileChoices,
 ) -> tuple[LabelsPlan, Conflict | None]:
     """The plan; where somebody has taken the name since, with another name and why: all else stays as it was
     said.
     """
     try:
-        return _looked_at(viewer, dataset, version, data, filename, said), None
+        return _looked_at(viewer, dataset, version, data, filename, choices), None
     except Conflict as error:
-        wanted = services.queue_name_of(said.queue_name, filename)
+        wanted = services.queue_name_of(choices.queue_name, filename)
         if str(error) != taken(wanted):
             raise  # all of it was imported before: no other name helps
-        said.queue_name = free_queue_name(dataset, wanted)
-        return _looked_at(viewer, dataset, version, data, filename, said), error
+        choices.queue_name = free_queue_name(dataset, wanted)
+        return _looked_at(viewer, dataset, version, data, filename, choices), error
 
 
 def _previewed_again(

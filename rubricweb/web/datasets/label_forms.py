@@ -115,22 +115,22 @@ class LabelColumnsForm(forms.Form):
     """
 
     def __init__(
-        self, data: Any, *, plan: LabelsPlan, said: LabelFileChoices, kinds: Mapping[str, str]
+        self, data: Any, *, plan: LabelsPlan, choices: LabelFileChoices, kinds: Mapping[str, str]
     ) -> None:
         super().__init__(data)
-        self.plan, self.said, self.found = plan, said, plan.reading.found
+        self.plan, self.choices, self.found = plan, choices, plan.reading.found
         self._criteria = [name for name, kind in kinds.items() if kind != "check"]
         self._checks = CriterionNames(name for name, kind in kinds.items() if kind == "check")
         self._add(
             "shape", "Shape", [("", "– choose –")] * (self.found is None) + list(SHAPE_WORDS.items()),
-            self.found.shape if self.found else said.shape,
+            self.found.shape if self.found else choices.shape,
         )  # fmt: skip
         self._add_columns()
         self._add_missing()
         for number, value in enumerate(plan.reading.unknown_values):
             allowed = [("", "– leave out –"), *((one, one) for one in value.allowed)]
             self._add(f"value_{number}", value.value, allowed, "")
-        for number, (text, answer) in enumerate(said.values.items()):
+        for number, (text, answer) in enumerate(choices.values.items()):
             self._add(f"said_{number}", text, [("", "– leave out –"), (answer, answer)], answer)
         names = Counter(rater.name for rater in plan.raters)
         for number, rater in enumerate(plan.raters[:MOST_RATERS]):
@@ -180,51 +180,51 @@ class LabelColumnsForm(forms.Form):
                 label="Who labelled",
                 max_length=120,
                 required=False,
-                initial=self.said.rater,
+                initial=self.choices.rater,
                 help_text="No column says it. Left empty, the file's name.",
             )
         about_all = self.found is not None and self.found.shape in ("long", "raters")
         if self.found is None or (about_all and not self.found.criterion):
             names = [("", "– a column says it –"), *((name, name) for name in self._criteria)]
-            now = self.found.cells[0].criterion if self.found else self.said.criterion
+            now = self.found.cells[0].criterion if self.found else self.choices.criterion
             self._add("criterion", "What the labels are about", names, now)
 
     # ── What was chosen ──────────────────────────────────────────────────────────────────────────
 
     def chosen(self) -> LabelFileChoices:
         """What was said before, with what the form changes."""
-        said = LabelFileChoices(**vars(self.said))
+        choices = LabelFileChoices(**vars(self.choices))
         shape = self._sent("shape")
         if shape is not None and shape != (self.found.shape if self.found else ""):
             # In another shape columns stand for other things: they are recognised anew.
-            said.shape, said.columns, said.unread = shape, {}, []
+            choices.shape, choices.columns, choices.unread = shape, {}, []
         else:
-            self._choose_columns(said)
+            self._choose_columns(choices)
         for name in ("rater", "criterion", "queue_name"):
             text = self._sent(name)
             if text is not None and text != self.fields[name].initial:
-                setattr(said, name, text)
-        answered = enumerate(said.values.items())
+                setattr(choices, name, text)
+        answered = enumerate(choices.values.items())
         kept = {text: answer for number, (text, answer) in answered if self._sent(f"said_{number}") != ""}
-        said.values = {**kept, **self._values()}
+        choices.values = {**kept, **self._values()}
         kinds: dict[str, RaterKind] = {}
         for number, rater in enumerate(self.plan.raters[:MOST_RATERS]):
             kind = self._sent(f"kind_{number}")
             if kind and kind != rater.rater_kind:
                 kinds[rater.name] = kind  # type: ignore[assignment]  # one of KIND_WORDS
-        said.rater_kinds = {**said.rater_kinds, **kinds}
-        return said
+        choices.rater_kinds = {**choices.rater_kinds, **kinds}
+        return choices
 
-    def _choose_columns(self, said: LabelFileChoices) -> None:
+    def _choose_columns(self, choices: LabelFileChoices) -> None:
         columns = self.plan.reading.columns
         now = self.plan.reading.fields
         sent = {column: self._sent(f"column_{number}") for number, column in enumerate(columns)}
         if all(what is None or what == now.get(column, "") for column, what in sent.items()):
             return
         chosen = {column: now.get(column, "") if what is None else what for column, what in sent.items()}
-        said.columns = {what: column for column, what in chosen.items() if what}
-        said.columns |= {role: "" for role in FIELDS if role not in said.columns}
-        said.unread = [column for column, what in chosen.items() if not what]
+        choices.columns = {what: column for column, what in chosen.items() if what}
+        choices.columns |= {role: "" for role in FIELDS if role not in choices.columns}
+        choices.unread = [column for column, what in chosen.items() if not what]
 
     def _values(self) -> Mapping[str, str]:
         """A value that several kinds of criteria do not know is said criterion by criterion."""
@@ -273,7 +273,7 @@ class LabelColumnsForm(forms.Form):
 
     def said_rows(self) -> list[Any]:
         """Values that were answered before: the answer can be taken back."""
-        return [self[f"said_{number}"] for number in range(len(self.said.values))]
+        return [self[f"said_{number}"] for number in range(len(self.choices.values))]
 
     def rater_rows(self) -> list[tuple[Any, Any, str]]:
         """Each rater with what they are: a field, and in words where that cannot be changed here."""

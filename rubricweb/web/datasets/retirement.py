@@ -44,8 +44,10 @@ def _change(
     try:
         if request.method == "POST":
             made = change(dataset, chosen["ids"], by=request.user, note=text_of(request.POST, "note"))
-            said = f"{made.change.label} {counted(made.items, 'item')}: version {made.version} of {dataset}."
-            messages.success(request, said)
+            sentence = (
+                f"{made.change.label} {counted(made.items, 'item')}: version {made.version} of {dataset}."
+            )
+            messages.success(request, sentence)
             return redirect("dataset", request.team.slug, dataset.pk)
         plan = look(dataset, chosen["ids"])
     except Conflict as error:

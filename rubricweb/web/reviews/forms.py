@@ -56,8 +56,8 @@ def read_evidence(text: str | None) -> list[Span] | None:
 UNREADABLE = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
 
 
-def _spans(said: Any) -> list[Span]:
-    return [Span(str(one["field"]), int(one["start"]), int(one["end"]), str(one["text"])) for one in said]
+def _spans(text: Any) -> list[Span]:
+    return [Span(str(one["field"]), int(one["start"]), int(one["end"]), str(one["text"])) for one in text]
 
 
 def read_known(sent: Sequence[str]) -> list[SeenAnswer] | None:
@@ -72,9 +72,9 @@ def read_known(sent: Sequence[str]) -> list[SeenAnswer] | None:
 
 def _seen(text: str) -> SeenAnswer:
     try:
-        said = json.loads(text)
-        verdict, spans = read_label(str(said["verdict"])), _spans(said["evidence"])
-        return SeenAnswer(verdict, str(said["reason"]), tuple(spans))
+        answer = json.loads(text)
+        verdict, spans = read_label(str(answer["verdict"])), _spans(answer["evidence"])
+        return SeenAnswer(verdict, str(answer["reason"]), tuple(spans))
     except UNREADABLE:
         return SeenAnswer(read_label(text), None)
 
@@ -82,8 +82,8 @@ def _seen(text: str) -> SeenAnswer:
 def known_answer(question: ReviewQuestion) -> str:
     """What is stored of one criterion, for the page that shows it to send back (see `read_known`)."""
     evidence = [asdict(quote) for quote in question.evidence]
-    said = {"verdict": question.verdict or "", "reason": question.reason, "evidence": evidence}
-    return json.dumps(said, ensure_ascii=False)
+    answer = {"verdict": question.verdict or "", "reason": question.reason, "evidence": evidence}
+    return json.dumps(answer, ensure_ascii=False)
 
 
 def read_note(data: QueryDict) -> str | None:

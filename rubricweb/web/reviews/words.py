@@ -5,21 +5,21 @@ from rubricweb.models import ReviewQueue
 
 def close_question(queue: ReviewQueue, drafts: int) -> str:
     """Asked before a queue with so many unsubmitted drafts is closed."""
-    said = f"Close {queue.name}? Nobody can review in it any more"
+    question = f"Close {queue.name}? Nobody can review in it any more"
     if drafts:
-        said += f"; {drafts} draft{'s' if drafts != 1 else ''} will stay unsubmitted"
-    said += "."
+        question += f"; {drafts} draft{'s' if drafts != 1 else ''} will stay unsubmitted"
+    question += "."
     if queue.blind != "none":
-        said += " Its verdicts stop being hidden; reopening cannot undo what its raters saw meanwhile."
-    return said
+        question += " Its verdicts stop being hidden; reopening cannot undo what its raters saw meanwhile."
+    return question
 
 
 def reopen_question(queue: ReviewQueue) -> str:
     """Asked before a closed queue is opened again."""
-    said = f"Open {queue.name} again?"
+    question = f"Open {queue.name} again?"
     if queue.blind != "none":
-        said += (
+        question += (
             " Its verdicts are hidden from its raters again. Since it was closed they may have seen some:"
             " labels they give from now on may not be blind."
         )
-    return said
+    return question

@@ -132,8 +132,8 @@ def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> list[Run]:
         )
         return started[0], 0
 
-    said = {name: values for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"}
-    key = click_key(request.user, json.dumps(said, sort_keys=True))
+    values_sent = {name: values for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"}
+    key = click_key(request.user, json.dumps(values_sent, sort_keys=True))
     return done_once(request.team, key, start, now=now())[0].launched_with
 
 

@@ -142,7 +142,7 @@ def _decision(value: Any, place: str, faults: FaultList) -> UsedDecision | None:
         faults.add(place, shown(value), f"an object with {', '.join(_DECISION)}")
         return None
     _refuse_unknown(value, _DECISION, place, faults)
-    said = {name: read_text(value.get(name), join_place(place, name), faults) for name in _TEXTS}
+    texts = {name: read_text(value.get(name), join_place(place, name), faults) for name in _TEXTS}
     for name in ("id", "to_version"):
         if not _is_number(value.get(name)):
             faults.add(join_place(place, name), shown(value.get(name)), "a whole number from 1 on")
@@ -152,13 +152,13 @@ def _decision(value: Any, place: str, faults: FaultList) -> UsedDecision | None:
         options = None
     return UsedDecision(
         id=value.get("id") or 0,
-        kind=said.pop("kind") or "",
+        kind=texts.pop("kind") or "",
         to_version=value.get("to_version") or 0,
-        rubric=said.pop("rubric") or "",
-        reason=said.pop("reason") or "",
+        rubric=texts.pop("rubric") or "",
+        reason=texts.pop("reason") or "",
         options=options,
         decided_at=_time(value.get("decided_at"), join_place(place, "decided_at"), faults),
-        **said,
+        **texts,
     )
 
 

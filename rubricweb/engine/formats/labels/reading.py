@@ -314,56 +314,56 @@ class _RowReader:
             self._out.faults.total - len(faults),
         )
 
-    def _answer(self, said: SaidCell) -> Label | None:
+    def _answer(self, cell: SaidCell) -> Label | None:
         """The answer, or None and a problem more."""
-        if said.known is None:
-            if self._rubrics.every and any(problem.why == "criterion" for problem in said.problems):
+        if cell.known is None:
+            if self._rubrics.every and any(problem.why == "criterion" for problem in cell.problems):
                 return None
-            return self._verdict(said, join_place(said.place, said.column))
-        if said.known.is_check:
-            place = join_place(said.place, said.column)
+            return self._verdict(cell, join_place(cell.place, cell.column))
+        if cell.known.is_check:
+            place = join_place(cell.place, cell.column)
             fault = Fault(
-                place, f"a label for the check {said.known.name}", "no line: a check answers for itself"
+                place, f"a label for the check {cell.known.name}", "no line: a check answers for itself"
             )
-            said.problems.append(RowProblem("check", fault, said.criterion))
+            cell.problems.append(RowProblem("check", fault, cell.criterion))
             return None
-        answers = self._answers.get(id(said.known))
+        answers = self._answers.get(id(cell.known))
         if answers is None:
-            values = self._values.get(id(said.known), set())
+            values = self._values.get(id(cell.known), set())
             numbers = {number for value in values if (number := number_of(value)) is not None}
-            answers = CriterionValueReader(said.criterion, said.known, self._choices.values, numbers)
-            self._answers[id(said.known)] = answers
-        answer = answers.read(said.value, exact=self._exact)
+            answers = CriterionValueReader(cell.criterion, cell.known, self._choices.values, numbers)
+            self._answers[id(cell.known)] = answers
+        answer = answers.read(cell.value, exact=self._exact)
         if answer is None:
-            allowed = ALLOWED_VERDICTS if said.known.is_binary else ", ".join(allowed_labels(said.known))
-            self._no_answer(said, join_place(said.place, said.column), allowed)
+            allowed = ALLOWED_VERDICTS if cell.known.is_binary else ", ".join(allowed_labels(cell.known))
+            self._no_answer(cell, join_place(cell.place, cell.column), allowed)
         return answer
 
-    def _verdict(self, said: SaidCell, place: str) -> Verdict | None:
+    def _verdict(self, cell: SaidCell, place: str) -> Verdict | None:
         """Without a rubric only verdicts are known."""
         try:
-            return Verdict.parse(said.value)
+            return Verdict.parse(cell.value)
         except (ValueError, AttributeError):  # what is no text has no strip()
-            self._no_answer(said, place, ALLOWED_VERDICTS)
+            self._no_answer(cell, place, ALLOWED_VERDICTS)
             return None
 
-    def _no_answer(self, said: SaidCell, place: str, allowed: str) -> None:
-        if not says(said.value):
-            found = "nothing" if said.value is None else shown(said.value)
-            said.problems.append(RowProblem("empty", Fault(place, found, allowed)))
+    def _no_answer(self, cell: SaidCell, place: str, allowed: str) -> None:
+        if not says(cell.value):
+            found = "nothing" if cell.value is None else shown(cell.value)
+            cell.problems.append(RowProblem("empty", Fault(place, found, allowed)))
             return
-        text = value_text(said.value)
-        name = shown(said.value) if text is None else text[:SAMPLE_CHARACTERS]
-        if text is not None and said.known is not None and not said.problems:
-            key = (name, (*allowed_labels(said.known), "-" if said.known.weight < 0 else "+"))
+        text = value_text(cell.value)
+        name = shown(cell.value) if text is None else text[:SAMPLE_CHARACTERS]
+        if text is not None and cell.known is not None and not cell.problems:
+            key = (name, (*allowed_labels(cell.known), "-" if cell.known.weight < 0 else "+"))
             if key in self._unknown or len(self._unknown) < MAX_UNKNOWN:
-                self._unknown.setdefault(key, Counter())[said.criterion] += 1
-        said.problems.append(RowProblem("value", Fault(place, shown(said.value), allowed), name))
+                self._unknown.setdefault(key, Counter())[cell.criterion] += 1
+        cell.problems.append(RowProblem("value", Fault(place, shown(cell.value), allowed), name))
 
-    def _second(self, said: SaidCell, place: str, *, same: bool) -> None:
+    def _second(self, cell: SaidCell, place: str, *, same: bool) -> None:
         """A label that is there already: again the same is left out, another one is a contradiction."""
-        found = f"a second verdict by {said.rater!r} on {said.criterion!r} of {said.item_id!r} (as {place})"
-        fault = Fault(said.place, found, "one verdict per item, criterion and rater")
+        found = f"a second verdict by {cell.rater!r} on {cell.criterion!r} of {cell.item_id!r} (as {place})"
+        fault = Fault(cell.place, found, "one verdict per item, criterion and rater")
         self._out.add([RowProblem("twice", fault)])
         if not same:
             self._refused.add(fault.place, fault.found, fault.allowed)
@@ -376,5 +376,5 @@ class _RowReader:
         return tuple(sorted(found, key=lambda one: -one.labels))
 
 
-def _line_and(said: SaidCell) -> tuple[int, str, str, str]:
-    return line_number(said.place), said.item_id, said.criterion, said.rater
+def _line_and(cell: SaidCell) -> tuple[int, str, str, str]:
+    return line_number(cell.place), cell.item_id, cell.criterion, cell.rater

@@ -109,7 +109,7 @@ def within_noise(changed: Figure, flip_rate: Figure | None) -> WithinNoise:
 
 def criterion_changes(
     partners: MatchedCriteria,
-    said: Answers,
+    answers: Answers,
     said_before: Answers,
     *,
     contributions: Mapping[int, Figure],
@@ -118,7 +118,7 @@ def criterion_changes(
 ) -> tuple[CriterionChange, ...]:
     """The criteria both runs were asked, in the run's order; `contributions` and `noise` by its ids."""
     pairs = [
-        _Pair(criterion, before, said[criterion.pk], said_before[before.pk], confidence)
+        _Pair(criterion, before, answers[criterion.pk], said_before[before.pk], confidence)
         for criterion, before in partners.pairs
     ]
     adjusted = holm([pair.p for pair in pairs])
@@ -135,15 +135,15 @@ class _Pair:
         self,
         criterion: Criterion,
         before: Criterion,
-        said: CriterionAnswersOfRun,
+        answers: CriterionAnswersOfRun,
         said_before: CriterionAnswersOfRun,
         confidence: float,
     ) -> None:
         self.criterion, self.before = criterion, before
-        self._said, self._said_before = said, said_before
+        self._said, self._said_before = answers, said_before
         self._confidence = confidence
-        self._both = said.valued & said_before.valued
-        old, new = said_before.values[self._both], said.values[self._both]
+        self._both = answers.valued & said_before.valued
+        old, new = said_before.values[self._both], answers.values[self._both]
         self._means = _mean(old), _mean(new)
         self._test: McNemar | None = None
         if criterion.kind == "binary" and np.isin(np.concatenate([old, new]), (0.0, 1.0)).all():

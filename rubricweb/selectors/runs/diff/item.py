@@ -209,7 +209,7 @@ def _criteria(
     )
     partners = matched(_of(here, criteria), _of(there, criteria))
     shown = {(row.run_id, row.item_id) for row in (here, there) if row is not None}
-    said = {
+    judgements = {
         (one.run_id, one.criterion_id): one
         for one in Judgement.objects.filter(
             run__in=(run.pk, baseline.pk), item__in={item_id for _, item_id in shown}, repeat=0
@@ -221,13 +221,13 @@ def _criteria(
         BothAnswers(
             criterion,
             before := before_of.get(criterion.pk),
-            said.get((run.pk, criterion.pk)),
-            said.get((baseline.pk, before.pk)) if before else None,
+            judgements.get((run.pk, criterion.pk)),
+            judgements.get((baseline.pk, before.pk)) if before else None,
         )
         for criterion in partners.of_run
     ]
     theirs = [
-        BothAnswers(None, before, None, said.get((baseline.pk, before.pk)))
+        BothAnswers(None, before, None, judgements.get((baseline.pk, before.pk)))
         for before in partners.only_baseline
     ]
     return (*mine, *theirs)

@@ -101,21 +101,21 @@ class SideItems:
             (answers > 0) & (ungraded == 0),
         )
 
-    def answers_by_unit(self, said: CriterionAnswersOfRun, units: int) -> CriterionAnswersOfRun:
+    def answers_by_unit(self, answers: CriterionAnswersOfRun, units: int) -> CriterionAnswersOfRun:
         """What was said to one criterion with a place per unit.
 
         Of a case with several answers the value is their mean; the label is the one they share, or else a
         number below 0 that is the same for the same mean. It failed only where nothing else was said.
         """
         places = self.units
-        values = unit_means(said.values, places, units)
-        labels = unit_means(said.labels, places, units)
+        values = unit_means(answers.values, places, units)
+        labels = unit_means(answers.labels, places, units)
         if len(places) and np.bincount(places).max() > 1:
-            squares = unit_means(said.labels**2, places, units)
+            squares = unit_means(answers.labels**2, places, units)
             mixed = squares - labels**2 > 1e-9 * np.maximum(1.0, squares)
             labels[mixed] = -1.0 - np.nan_to_num(values[mixed])
-        failures = np.bincount(places[said.failed], minlength=units) > 0
-        return CriterionAnswersOfRun(labels, values, failures & np.isnan(labels), said.errors)
+        failures = np.bincount(places[answers.failed], minlength=units) > 0
+        return CriterionAnswersOfRun(labels, values, failures & np.isnan(labels), answers.errors)
 
     @property
     def repeats_units(self) -> bool:

@@ -30,9 +30,9 @@ class TagChange:
     removed: tuple[str, ...]
 
     def __str__(self) -> str:
-        said = [f"added {', '.join(self.added)}"] * bool(self.added)
-        said += [f"removed {', '.join(self.removed)}"] * bool(self.removed)
-        return f"{counted(self.cases, 'case')}: {'; '.join(said)}"
+        parts = [f"added {', '.join(self.added)}"] * bool(self.added)
+        parts += [f"removed {', '.join(self.removed)}"] * bool(self.removed)
+        return f"{counted(self.cases, 'case')}: {'; '.join(parts)}"
 
 
 @transaction.atomic

@@ -160,16 +160,18 @@ class BatchStep:
                 self._in_file |= {key_of(one).content for name, one in questions.items() if name in answered}
                 lost = [one for name, one in questions.items() if name not in answered]
                 failed += self._fail(items, lost, f"{why}: {answers.unreadable}.")
-        said = f": {state.error}" if state.error else ""
+        error = f": {state.error}" if state.error else ""
         lost_words = f", {failed:,} could not be read" if failed else ""
         self._remember(learned)
-        words = f"Batch {state.id} is {state.state}{said}; {stored:,} of its answers were stored{lost_words}."
+        words = (
+            f"Batch {state.id} is {state.state}{error}; {stored:,} of its answers were stored{lost_words}."
+        )
         if given_up := learned.given_up():
             when = "" if self._is_running() else ", once the run goes on"
             words += f" The endpoint refuses {_listed(given_up)}: what is open is handed in without it{when}."
         self._close(words, in_vain, refused=learned)
         if state.state == "failed" and not stored and self.run.state == RunState.RUNNING:
-            control.pause_run(self.run, by=None, why=f"The provider refused the batch{said}"[:400])
+            control.pause_run(self.run, by=None, why=f"The provider refused the batch{error}"[:400])
 
     def _asked_form(self, state: BatchState) -> EndpointCapabilities:
         """What its questions left out. Of a batch handed in before that was written down, what its provider
