@@ -56,7 +56,7 @@ class BearerToken(HttpBearer):
     `archived_too`.
     """
 
-    openapi_description = "A token from Settings → Tokens: `Authorization: Bearer rw_…`"
+    openapi_description = "A token from Settings → API tokens: `Authorization: Bearer rw_…`"
 
     def __init__(self, role: Role, *, writes: bool, archived_too: bool = False) -> None:
         super().__init__()

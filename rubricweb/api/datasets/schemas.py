@@ -314,7 +314,13 @@ class AnswerToCase(Schema):
             "null in reviews, and while you are to review an answer to the same case blind."
         ),
     ]
-    attempt: Annotated[int, Field(description="Counts the answers of the same version to the case from 1.")]
+    attempt: Annotated[
+        int | None,
+        Field(
+            description="Counts the answers of the same version to the case from 1. Null where `key` is: a "
+            "second attempt is of a version that answered twice.",
+        ),
+    ]
     added_in: Annotated[
         int | None,
         Field(
@@ -336,6 +342,10 @@ class AnswerToCase(Schema):
         return item.case.half or None
 
     # As `name_systems` says them.
+    @staticmethod
+    def resolve_attempt(item: Any) -> int | None:
+        return cast(int | None, item.shown_attempt)
+
     @staticmethod
     def resolve_added_in(item: Any) -> int | None:
         return None if item.shown_key is None else item.added_in

@@ -37,7 +37,7 @@ def retire_items(request: TokenRequest, dataset_id: int, body: schemas.ItemsToMo
     dataset = access.access_dataset(request.auth.team, dataset_id)
     ids = _chosen(dataset, body, retired=False)
     if body.plan:
-        return services.plan_retirement(dataset, ids)
+        return services.plan_retirement(dataset, ids, request.auth.user)
     return services.retire(dataset, ids, by=request.auth.user, note=body.note)
 
 
@@ -53,7 +53,7 @@ def restore_items(request: TokenRequest, dataset_id: int, body: schemas.ItemsToM
     dataset = access.access_dataset(request.auth.team, dataset_id)
     ids = _chosen(dataset, body, retired=True)
     if body.plan:
-        return services.plan_restoration(dataset, ids)
+        return services.plan_restoration(dataset, ids, request.auth.user)
     return services.restore(dataset, ids, by=request.auth.user, note=body.note)
 
 
@@ -69,7 +69,7 @@ def correct_item(request: TokenRequest, item_id: int, body: schemas.ItemWords) -
     item = access.access_item(request.auth.team, item_id)
     words = right_words(body, submission=body.submission, thinking=body.thinking)
     if body.plan:
-        return corrections.plan_item(item, words)
+        return corrections.plan_item(item, words, request.auth.user)
     return corrections.correct_item(item, words, by=request.auth.user, note=body.note)
 
 

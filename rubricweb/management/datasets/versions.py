@@ -45,7 +45,7 @@ def retire(options: argparse.Namespace) -> int:
     dataset = access.access_dataset(actor.team, lookup.dataset_called(actor.team, options.dataset).pk)
     ids = _chosen(actor, dataset, options, retired=False)
     if options.plan:
-        return _say(services.plan_retirement(dataset, ids), options)
+        return _say(services.plan_retirement(dataset, ids, actor.user), options)
     return _say(services.retire(dataset, ids, by=actor.user, note=options.note), options)
 
 
@@ -55,7 +55,7 @@ def restore(options: argparse.Namespace) -> int:
     dataset = access.access_dataset(actor.team, lookup.dataset_called(actor.team, options.dataset).pk)
     ids = _chosen(actor, dataset, options, retired=True)
     if options.plan:
-        return _say(services.plan_restoration(dataset, ids), options)
+        return _say(services.plan_restoration(dataset, ids, actor.user), options)
     return _say(services.restore(dataset, ids, by=actor.user, note=options.note), options)
 
 
@@ -82,7 +82,7 @@ def correct(options: argparse.Namespace) -> int:
         [item_id] = lookup.items_called(dataset, [options.item], viewer=actor.user)
         item = access.access_item(actor.team, item_id)
         if options.plan:
-            return _say(corrections.plan_item(item, words), options)
+            return _say(corrections.plan_item(item, words, actor.user), options)
         return _say(corrections.correct_item(item, words, by=actor.user, note=options.note), options)
     case = access.access_case(actor.team, lookup.case_called(dataset, options.case).pk)
     if options.plan:

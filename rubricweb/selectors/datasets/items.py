@@ -258,9 +258,9 @@ class _TextUnderKey(KeyTextTransform):
 
 def name_systems(rows: Sequence[Item], *, viewer: User, team: Team) -> None:
     """Gives each item what may be told of whose answer it is: `shown_key`, `case_key`, `system`, the name of
-    the version that answered ("" where its file named none), and `shown_metadata`.
+    the version that answered ("" where its file named none), `shown_attempt` and `shown_metadata`.
 
-    The first three are None, and the metadata of an answer whose file names a system are {}, while
+    The first four are None, and the metadata of an answer whose file names a system are {}, while
     `key_is_hidden` holds: knowing who answered sways a verdict. Two queries.
     """
     unnamed = Item.objects.filter(key_is_hidden(viewer, team), pk__in=[row.pk for row in rows])
@@ -270,6 +270,7 @@ def name_systems(rows: Sequence[Item], *, viewer: User, team: Team) -> None:
         row.system = system if is_told else None  # type: ignore[attr-defined]  # for lists
         row.shown_key = row.key if is_told else None  # type: ignore[attr-defined]  # annotated
         row.case_key = row.case.key if is_told else None  # type: ignore[attr-defined]  # annotated
+        row.shown_attempt = row.attempt if is_told else None  # type: ignore[attr-defined]  # annotated
         row.shown_metadata = row.metadata if is_told or not system else {}  # type: ignore[attr-defined]  # annotated
 
 

@@ -17,6 +17,7 @@ from rubricweb.models import (
     Item,
     Judgement,
     QueueItem,
+    QueueSystemVersion,
     Rater,
     RaterKind,
     Review,
@@ -27,6 +28,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.datasets.items import name_systems
+from rubricweb.selectors.datasets.systems import blinded_answers
 from rubricweb.selectors.labels.people import Unit, reading_by
 from rubricweb.selectors.shared.cases import repeated_cases
 from rubricweb.selectors.shared.columns import ints
@@ -282,8 +284,8 @@ class GoldOverview:
     """The gold of a queue for editors.
 
     `items` are those that may be named, KNOWN_SHOWN at most, each with its `shown_key` (`name_systems`): an
-    editor who rates in the queue learns of no gold item before having submitted it. `more` could be made gold
-    yet.
+    editor who rates in the queue learns of no gold item before having submitted it, and of none of a queue
+    about some versions while they must not learn whose answer it is. `more` could be made gold yet.
     """
 
     gold: int
@@ -300,6 +302,11 @@ def gold_overview(queue: ReviewQueue, viewer: User) -> GoldOverview:
     if queue.raters.filter(user=viewer).exists():
         done = Review.objects.filter(queue=queue, rater__user=viewer, state=ReviewState.SUBMITTED)
         named = gold.filter(pk__in=done.values("item_id"))
+    # In a queue about some of the versions, that an answer is gold tells whose it is.
+    versions = QueueSystemVersion.objects.filter(queue=queue).values("system_version")
+    others = Item.objects.filter(dataset=queue.dataset_id).exclude(system_version__in=versions)
+    if versions.exists() and others.exists():
+        named = named.exclude(pk__in=blinded_answers(queue.dataset, viewer))
     shown = named.select_related("case", "system_version__system").defer("submission", "thinking", "prompt")
     items = list(shown.order_by("queue_items__position")[:KNOWN_SHOWN])
     name_systems(items, viewer=viewer, team=queue.team)

@@ -120,19 +120,19 @@ def _asked(dataset: Dataset, version: RubricVersion | None, limit: Sequence[Crit
 class GrowingQueue:
     """A queue that takes more items; of the selected ones `new` are not in it yet, of `total`.
 
-    `foreign` are answers of system versions, or to cases of a half, that it is not about; None where that
-    would tell the viewer whose answer an item is that they are still to review blind.
+    `foreign` are answers of system versions, or to cases of a half, that it is not about. Both are None where
+    that would tell the viewer whose answer an item is that they are still to review blind.
     """
 
     queue: ReviewQueue
-    new: int
+    new: int | None
     total: int
     foreign: int | None = 0
 
     @property
     def reviews(self) -> int:
         """How many reviews the new items ask for."""
-        return self.new * self.queue.raters_per_item
+        return (self.new or 0) * self.queue.raters_per_item
 
 
 def growing_queues(dataset: Dataset, item_ids: Sequence[int], viewer: User) -> list[GrowingQueue]:
@@ -142,10 +142,12 @@ def growing_queues(dataset: Dataset, item_ids: Sequence[int], viewer: User) -> l
     there = QueueItem.objects.filter(queue__in=queues, item__in=item_ids).order_by().values("queue")
     already = dict(there.annotate(n=Count("pk")).values_list("queue", "n"))
     foreign = _foreign(dataset, queues, item_ids, viewer)
-    return [
-        GrowingQueue(each, len(item_ids) - already.get(each.pk, 0), len(item_ids), foreign.get(each.pk, 0))
-        for each in queues
-    ]
+    total, growing = len(item_ids), []
+    for queue in queues:
+        of_others = foreign.get(queue.pk, 0)
+        new = None if of_others is None else total - already.get(queue.pk, 0)
+        growing.append(GrowingQueue(queue, new, total, of_others))
+    return growing
 
 
 def _foreign(

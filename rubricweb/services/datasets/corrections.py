@@ -44,16 +44,17 @@ class Correction:
         return not (self.submission is None and self.thinking is None)
 
 
-def plan_item(item: Item, words: Correction) -> ChangePlan:
-    """What `correct_item` would do; nothing is changed."""
+def plan_item(item: Item, words: Correction, viewer: User | None) -> ChangePlan:
+    """What `correct_item` would do; nothing is changed. Raises as it does."""
     _check_item(item, words)
-    return behind_item(item)
+    return behind_item(item, viewer)
 
 
-def behind_item(item: Item) -> ChangePlan:
+def behind_item(item: Item, viewer: User | None) -> ChangePlan:
     """What stands behind an answer that is to be corrected, whatever its new words."""
     number = dataset_versions.next_version(item.dataset)
-    return ChangePlan(ChangeKind.CORRECT, number, 1, 0, 0, versions.behind(item.dataset, [item.pk]))
+    counts = versions.behind(item.dataset, [item.pk], viewer)
+    return ChangePlan(ChangeKind.CORRECT, number, 1, 0, 0, counts)
 
 
 def plan_case(case: Case, words: Correction) -> ChangePlan:
@@ -66,7 +67,9 @@ def behind_case(case: Case) -> ChangePlan:
     """What stands behind the words of a case that are to be corrected, whatever the new ones."""
     ids = versions.items_of_cases(case.dataset, [case.pk])
     number = dataset_versions.next_version(case.dataset)
-    return ChangePlan(ChangeKind.CORRECT, number, len(ids), 0, 1, versions.behind(case.dataset, ids))
+    # All answers to the case at once, so that it tells of none of them whose it is.
+    counts = versions.behind(case.dataset, ids, viewer=None)
+    return ChangePlan(ChangeKind.CORRECT, number, len(ids), 0, 1, counts)
 
 
 @transaction.atomic
@@ -84,13 +87,14 @@ def correct_item(
     and open queues over the whole dataset ask about the new ones. The words of its case can be corrected
     along with an answer that is the only one to it; else they are those of the case. Raises Invalid for no
     change or what cannot be stored, Conflict for a retired item, for a half of a split, where other answers
-    share the case, and where its words are corrected along but are not any more those of `expected_wording`.
+    share the case, and where its words are corrected along but are not any more those of `expected_wording`;
+    Withheld for an answer of which this person must not learn who gave it.
     """
     dataset = item.dataset
     dataset_versions.hold(dataset)
     item.refresh_from_db(fields=["retired_in"])
     item.case.refresh_from_db(fields=["wording"])
-    plan = plan_item(item, words)
+    plan = plan_item(item, words, by)
     if words.of_case:
         _require_wording(item.case, expected_wording)
     Item.objects.filter(pk=item.pk).update(retired_in=plan.version)

@@ -83,8 +83,8 @@ def named(items: Sequence[str]) -> str:
     return ", ".join(items[:NAMED_MAX]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def plan_retirement(dataset: Dataset, item_ids: Sequence[int]) -> ChangePlan:
-    """What `retire` would do; nothing is changed."""
+def plan_retirement(dataset: Dataset, item_ids: Sequence[int], viewer: User | None) -> ChangePlan:
+    """What `retire` would do; nothing is changed. Raises as it does."""
     require_unsealed(dataset)
     chosen = _chosen(dataset, item_ids)
     current = [pk for pk, is_current in chosen.items() if is_current]
@@ -94,12 +94,12 @@ def plan_retirement(dataset: Dataset, item_ids: Sequence[int]) -> ChangePlan:
         len(current),
         len(chosen) - len(current),
         versions.lost_cases(current),
-        versions.behind(dataset, current),
+        versions.behind(dataset, current, viewer),
     )
 
 
-def plan_restoration(dataset: Dataset, item_ids: Sequence[int]) -> ChangePlan:
-    """What `restore` would do; nothing is changed."""
+def plan_restoration(dataset: Dataset, item_ids: Sequence[int], viewer: User | None) -> ChangePlan:
+    """What `restore` would do; nothing is changed. Raises as it does."""
     require_unsealed(dataset)
     chosen = _chosen(dataset, item_ids)
     retired = [pk for pk, is_current in chosen.items() if not is_current]
@@ -109,7 +109,7 @@ def plan_restoration(dataset: Dataset, item_ids: Sequence[int]) -> ChangePlan:
         len(retired),
         len(chosen) - len(retired),
         versions.found_cases(retired),
-        versions.behind(dataset, retired),
+        versions.behind(dataset, retired, viewer),
         tuple(versions.taken_places(dataset, retired)),
     )
 
@@ -120,10 +120,11 @@ def retire(dataset: Dataset, item_ids: Sequence[int], *, by: User | None, note: 
 
     Lists, new runs and new queues know of them no more. Finished runs, their figures and labels keep them,
     runs under way finish them. Queues ask nobody about them any more: reviews that were not submitted are
-    withdrawn. Raises Conflict for a half of a split, NotFound for items of another dataset.
+    withdrawn. Raises Conflict for a half of a split, NotFound for items of another dataset, Withheld for
+    answers of which this person must not learn who gave them.
     """
     dataset_versions.hold(dataset)
-    plan = plan_retirement(dataset, item_ids)
+    plan = plan_retirement(dataset, item_ids, by)
     if not plan.items:
         return plan
     ids = [pk for pk, is_current in _chosen(dataset, item_ids).items() if is_current]
@@ -144,7 +145,7 @@ def restore(dataset: Dataset, item_ids: Sequence[int], *, by: User | None, note:
     restored.
     """
     dataset_versions.hold(dataset)
-    plan = plan_restoration(dataset, item_ids)
+    plan = plan_restoration(dataset, item_ids, by)
     if plan.taken:
         raise Conflict(
             f"{counted(len(plan.taken), 'item')} cannot be restored: {named(plan.taken)}. "

@@ -45,7 +45,12 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
         messages.success(request, f"Corrected: version {made.version} of {item.dataset}.")
         return redirect("item", request.team.slug, made.replacement)
     back = reverse("item", args=[request.team.slug, item.pk])
-    context = {"dataset": item.dataset, "item": item, "plan": services.behind_item(item), "back": back}
+    context = {
+        "dataset": item.dataset,
+        "item": item,
+        "plan": services.behind_item(item, request.user),
+        "back": back,
+    }
     is_retired = item.retired_in != NOT_RETIRED
     if isinstance(made, Conflict) and not is_retired and is_sole_answer(item):
         context["words_now"] = _words_now(form, item.case, of_case)

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from rubricweb import access
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict
-from rubricweb.models import Dataset, Role
+from rubricweb.models import Dataset, Role, User
 from rubricweb.services.datasets import retirement as services
 from rubricweb.services.datasets.retirement import ChangePlan
 from rubricweb.web.http import TeamRequest, team_page, text_of, whole_number
@@ -33,7 +33,7 @@ def restore(request: TeamRequest, dataset_id: int) -> HttpResponse:
 def _change(
     request: TeamRequest,
     dataset_id: int,
-    look: Callable[[Dataset, Sequence[int]], ChangePlan],
+    look: Callable[[Dataset, Sequence[int], User], ChangePlan],
     change: Callable[..., ChangePlan],
 ) -> HttpResponse:
     dataset = access.access_dataset(request.team, dataset_id)
@@ -49,7 +49,7 @@ def _change(
             )
             messages.success(request, sentence)
             return redirect("dataset", request.team.slug, dataset.pk)
-        plan = look(dataset, chosen["ids"])
+        plan = look(dataset, chosen["ids"], request.user)
     except Conflict as error:
         messages.error(request, str(error))
         return redirect("dataset", request.team.slug, dataset.pk)

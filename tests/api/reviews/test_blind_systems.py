@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import ReviewQueue, SystemVersion, User
+from rubricweb.selectors.reviews.queue_plans import growing_queues
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import comments
 from rubricweb.services.datasets.answers import add_answers
@@ -287,6 +288,51 @@ def test_gold_items_do_not_tell_an_editor_who_rates_elsewhere_who_answered(
     queues.close_queue(elsewhere, by=people.alice)
     keys = ["c1@assistant@v3", "c1@assistant@v4"]
     assert [one["key"] for one in as_member(people.ed).get(path)["items"]] == keys
+
+
+def test_nothing_an_editor_may_do_to_some_answers_tells_who_gave_those_they_review_blind(
+    people: Cast, as_member: Any
+) -> None:
+    world = versions(people)
+    settle(world)
+    first, second = world.dataset.items.filter(key__startswith="c1@").order_by("pk")
+    gold = with_known_labels(world, "With gold", people.ann, "v3")
+    calibration.mark_gold(gold, by=people.ed, item_ids=[first.pk])
+    elsewhere = with_known_labels(world, "Elsewhere", people.ed, "v3", "v4")
+    ed, at = as_member(people.ed), f"/datasets/{world.dataset.pk}"
+    one_version = {
+        "name": "Of v4",
+        "dataset_id": world.dataset.pk,
+        "rubric_version_id": world.rubric_version.pk,
+        "raters": ["ann"],
+        "systems": ["assistant@v4"],
+    }
+    asked: list[tuple[str, str, dict[str, Any] | None]] = [
+        ("POST", "/queues", one_version),
+        ("DELETE", f"/queues/{gold.pk}/gold/{first.pk}", None),
+    ]
+    for item in (first, second):
+        asked += [
+            ("POST", f"{at}/retire", {"item_ids": [item.pk], "plan": True}),
+            ("POST", f"{at}/retire", {"item_ids": [item.pk]}),
+            ("PATCH", f"/items/{item.pk}", {"submission": "x", "plan": True}),
+            ("PATCH", f"/items/{item.pk}", {"submission": "x"}),
+            ("POST", f"/queues/{gold.pk}/gold", {"item_ids": [item.pk]}),
+        ]
+    for method, path, body in asked:
+        assert ed.call(method, path, body).status_code == 403, (method, path, body)
+    assert {one["attempt"] for one in ed.get(f"{at}/items")["items"]} == {None}
+    assert ed.get(f"/queues/{gold.pk}/gold")["items"] == []
+    [(new, foreign)] = [
+        (row.new, row.foreign)
+        for row in growing_queues(world.dataset, [second.pk], people.ed)
+        if row.queue == gold
+    ]
+    assert (new, foreign) == (None, None)
+    queues.close_queue(elsewhere, by=people.alice)
+    assert {one["attempt"] for one in ed.get(f"{at}/items")["items"]} == {1}
+    assert [one["id"] for one in ed.get(f"/queues/{gold.pk}/gold")["items"]] == [first.pk]
+    assert ed.send("POST", f"{at}/retire", {"item_ids": [second.pk], "plan": True})["items"] == 1
 
 
 def test_ones_own_calibration_names_no_answer_while_another_to_its_case_waits(

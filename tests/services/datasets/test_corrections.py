@@ -76,7 +76,7 @@ def test_labels_stay_with_the_words_they_were_given_to(
 ) -> None:
     queue = label(people, dataset, version, "Labels")
     before = current(dataset, "bad")
-    assert corrections.plan_item(before, Correction(submission="Paris.")).behind.labels == 2
+    assert corrections.plan_item(before, Correction(submission="Paris."), None).behind.labels == 2
     corrections.correct_item(before, Correction(submission="Paris."), by=people.ed)
     after = current(dataset, "bad")
     of = Judgement.objects.in_reviews(queue=queue)

@@ -160,7 +160,7 @@ def test_open_reviews_are_withdrawn_and_drafts_can_be_read(
     done = queues.start_review(queue, draft.item, people.rae, now=now)
     reviews.save_verdict(done, version.criteria.get().pk, verdict="UNMET")
     reviews.submit(done, now=now)
-    plan = retirement.plan_retirement(dataset, [draft.item_id])
+    plan = retirement.plan_retirement(dataset, [draft.item_id], None)
     # Of two places one is submitted and one is ann's draft.
     assert (plan.behind.open_reviews, plan.behind.begun_reviews, plan.behind.queues) == (1, 1, 1)
     assert plan.behind.labels == 1  # what a draft says is no label yet
@@ -242,7 +242,7 @@ def test_the_key_of_a_retired_item_is_free_and_it_cannot_come_back_beside_anothe
     same = json.dumps({"id": "bad", "submission": "Now right."}).encode()
     factories.add_items(dataset, by=people.ed, data=same, filename="again.jsonl")
     assert dataset.items.current().get(key="bad").submission != words
-    assert retirement.plan_restoration(dataset, [gone]).taken == (f"id:{gone}",)
+    assert retirement.plan_restoration(dataset, [gone], None).taken == (f"id:{gone}",)
     with pytest.raises(Conflict, match=f"cannot be restored: id:{gone}"):
         retirement.restore(dataset, [gone], by=people.ed)
     retirement.retire(dataset, [dataset.items.current().get(key="bad").pk], by=people.ed)
@@ -292,10 +292,10 @@ def test_cases_without_a_current_answer_are_counted_and_not_missed(people: Cast)
     ]
     dataset = factories.dataset(people.team, people.ed, items=rows, name="cases")
     both = list(dataset.items.filter(case__key="one").values_list("pk", flat=True))
-    assert retirement.plan_retirement(dataset, both[:1]).cases == 0
-    assert retirement.plan_retirement(dataset, both).cases == 1
+    assert retirement.plan_retirement(dataset, both[:1], None).cases == 0
+    assert retirement.plan_retirement(dataset, both, None).cases == 1
     retirement.retire(dataset, both, by=people.ed)
-    assert retirement.plan_restoration(dataset, both[:1]).cases == 1
+    assert retirement.plan_restoration(dataset, both[:1], None).cases == 1
     asked = {"data": b'{"case_id": "two", "submission": "Three."}', "filename": "new.jsonl"}
     assert answers.plan_answers(dataset, system="a@3", **asked).missing == ()
 
@@ -320,7 +320,7 @@ def test_items_of_another_dataset_and_halves_of_a_split_are_refused(
     label(people, dataset, version, "Labels")
     halves = splits.split_dataset(dataset, n_dev=1, by=people.ed)
     held_out = list(halves.test.items.values_list("key", flat=True))
-    plan = retirement.plan_retirement(dataset, list(dataset.items.values_list("pk", flat=True)))
+    plan = retirement.plan_retirement(dataset, list(dataset.items.values_list("pk", flat=True)), None)
     assert plan.behind.held_out == len(held_out) == 2
     with pytest.raises(Conflict, match="the seal covers its items"):
         retirement.retire(halves.test, [halves.test.items.all()[0].pk], by=people.ed)
