@@ -140,16 +140,16 @@ def _require_no_rater(queue: ReviewQueue, by: User, item_ids: Sequence[int]) -> 
     """Refuses somebody who would learn by it which items are gold: by no name of an item either that they are
     still to review blind elsewhere, for gold has a known label, and is of a version the queue is about.
     """
+    if queue.raters.filter(user=by).exists():
+        raise Forbidden(
+            f"You rate in {queue}, so nothing tells you which of its items are gold: draw some at random, or "
+            "ask an editor who does not rate in it."
+        )
     hidden = hidden_of(by, queue.team, queue.dataset_id) | blinded_answers(queue.dataset, by)
     if not hidden.isdisjoint(item_ids):
         raise Withheld(
             "You are still to review some of these items, or another answer to their case, blind, so nothing "
             "tells you which of them are gold: draw some at random, or ask an editor who is not a rater."
-        )
-    if queue.raters.filter(user=by).exists():
-        raise Forbidden(
-            f"You rate in {queue}, so nothing tells you which of its items are gold: draw some at random, or "
-            "ask an editor who does not rate in it."
         )
 
 
