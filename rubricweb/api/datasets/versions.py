@@ -32,7 +32,7 @@ def retire_items(request: TokenRequest, dataset_id: int, body: schemas.ItemsToMo
     Lists, new runs and new queues know of them no more; finished runs, their figures and labels keep them. In
     queues that are not closed nobody is asked about them any more: reviews that were not submitted are
     withdrawn. With `plan` nothing is changed and the answer says what would be. Refused (409) for a half of a
-    split.
+    split, and (403) while it would tell whose answers they are that you are to review blind.
     """
     dataset = access.access_dataset(request.auth.team, dataset_id)
     ids = _chosen(dataset, body, retired=False)

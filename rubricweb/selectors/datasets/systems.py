@@ -1,6 +1,6 @@
 """The system versions whose answers a dataset holds, and those a review queue is about."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
@@ -77,6 +77,14 @@ def require_unblinded(dataset: Dataset, item_ids: Iterable[int], viewer: User | 
             "You are still to review some of these items, or another answer to their case, blind, so whose "
             "answers they are is not told. Submit your reviews, or ask somebody who is not a rater."
         )
+
+
+def tells_version(dataset: Dataset, version_ids: Collection[int]) -> bool:
+    """Whether to be among the answers of these versions tells who answered: others are left out. No versions
+    stand for all.
+    """
+    others = Item.objects.current().filter(dataset=dataset).exclude(system_version__in=version_ids)
+    return bool(version_ids) and others.exists()
 
 
 def versions_of_items(items: QuerySet[Item]) -> QuerySet[SystemVersion]:

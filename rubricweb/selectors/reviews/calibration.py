@@ -17,7 +17,6 @@ from rubricweb.models import (
     Item,
     Judgement,
     QueueItem,
-    QueueSystemVersion,
     Rater,
     RaterKind,
     Review,
@@ -28,7 +27,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.datasets.items import name_systems
-from rubricweb.selectors.datasets.systems import blinded_answers
+from rubricweb.selectors.datasets.systems import blinded_answers, tells_version
 from rubricweb.selectors.labels.people import Unit, reading_by
 from rubricweb.selectors.shared.cases import repeated_cases
 from rubricweb.selectors.shared.columns import ints
@@ -302,10 +301,7 @@ def gold_overview(queue: ReviewQueue, viewer: User) -> GoldOverview:
     if queue.raters.filter(user=viewer).exists():
         done = Review.objects.filter(queue=queue, rater__user=viewer, state=ReviewState.SUBMITTED)
         named = gold.filter(pk__in=done.values("item_id"))
-    # In a queue about some of the versions, that an answer is gold tells whose it is.
-    versions = QueueSystemVersion.objects.filter(queue=queue).values("system_version")
-    others = Item.objects.filter(dataset=queue.dataset_id).exclude(system_version__in=versions)
-    if versions.exists() and others.exists():
+    if tells_version(queue.dataset, list(queue.system_versions.values_list("pk", flat=True))):
         named = named.exclude(pk__in=blinded_answers(queue.dataset, viewer))
     shown = named.select_related("case", "system_version__system").defer("submission", "thinking", "prompt")
     items = list(shown.order_by("queue_items__position")[:KNOWN_SHOWN])

@@ -37,7 +37,7 @@ WEIGHTS = {reason: 2 ** (len(REASONS) - 1 - place) for place, reason in enumerat
 LOW_CONFIDENCE = 0.7
 """A judge that says less of its verdict is not sure of it."""
 
-Found = Mapping[int, Mapping[str, frozenset[int]]]
+ReasonsByItem = Mapping[int, Mapping[str, frozenset[int]]]
 """Item id → reason → the criteria it holds for; empty where it is about the item as a whole."""
 
 
@@ -47,7 +47,7 @@ def reasons(
     wanted: Collection[str] = REASONS,
     *,
     criteria: Collection[Criterion] = (),
-) -> Found:
+) -> ReasonsByItem:
     """Why each item of a dataset is worth a look; only items with at least one of the `wanted` reasons.
 
     People's labels are all submitted ones of the dataset, those of files too. Without a run there is only
@@ -71,7 +71,7 @@ def reasons(
 def priorities(
     dataset: Dataset,
     version: RubricVersion | None,
-    reasons_by_item: Found,
+    reasons_by_item: ReasonsByItem,
     *,
     criteria: Collection[Criterion] = (),
 ) -> dict[int, float]:
@@ -160,7 +160,7 @@ class ReasonCount:
     items: int
 
 
-def reason_counts(reasons_by_item: Found, of: Collection[int]) -> list[ReasonCount]:
+def reason_counts(reasons_by_item: ReasonsByItem, of: Collection[int]) -> list[ReasonCount]:
     """How many of these items there are for each reason, the weightiest first; reasons of none left out."""
     among = [reasons_by_item[pk] for pk in of if pk in reasons_by_item]
     counts = {reason: sum(reason in by for by in among) for reason in REASONS}

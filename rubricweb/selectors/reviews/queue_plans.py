@@ -130,9 +130,9 @@ class GrowingQueue:
     foreign: int | None = 0
 
     @property
-    def reviews(self) -> int:
-        """How many reviews the new items ask for."""
-        return (self.new or 0) * self.queue.raters_per_item
+    def reviews(self) -> int | None:
+        """How many reviews the new items ask for; None as `new` is."""
+        return None if self.new is None else self.new * self.queue.raters_per_item
 
 
 def growing_queues(dataset: Dataset, item_ids: Sequence[int], viewer: User) -> list[GrowingQueue]:

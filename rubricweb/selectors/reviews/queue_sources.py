@@ -13,7 +13,7 @@ from rubricweb.models import Criterion, Dataset, Item, Judgement, Run, SystemVer
 from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden
 from rubricweb.selectors.datasets.halves import in_half
 from rubricweb.selectors.datasets.items import matching, metadata_text
-from rubricweb.selectors.datasets.systems import items_name_systems, require_unblinded
+from rubricweb.selectors.datasets.systems import items_name_systems, require_unblinded, tells_version
 from rubricweb.selectors.reviews import informative
 
 KINDS = {
@@ -128,13 +128,12 @@ def chosen(
             raise Invalid.about("search", "Say what the items match: a text, or key=value of their metadata.")
         found = SelectedItems(_ids(_narrowed(items, source)), {"kind": "filter"} | _narrowing(source))
     else:
-        of_some = ({"of_systems": len(systems)} if systems else {}) | ({"half": half} if half else {})
+        of_some: dict[str, Any] = {"of_systems": len(systems)} if systems else {}
+        of_some |= {"half": half} if half else {}
         found = SelectedItems(_ids(items), {"kind": ALL} | of_some)
     if not found.item_ids:
         raise Invalid.about("source", f"No item of {dataset} is chosen that way.")
-    current = Item.objects.current().filter(dataset=dataset)
-    if systems and current.exclude(system_version__in=systems).exists():
-        # What a queue about some of the versions hands out, or lists, is of these.
+    if tells_version(dataset, [version.pk for version in systems]):
         require_unblinded(dataset, found.item_ids, viewer)
     return found
 

@@ -16,6 +16,7 @@ from rubricweb.models import NOT_RETIRED, Case, CaseText, ChangeKind, Item, User
 from rubricweb.selectors.datasets import versions
 from rubricweb.selectors.datasets.cases import words_of
 from rubricweb.selectors.datasets.items import is_sole_answer
+from rubricweb.selectors.datasets.systems import require_unblinded
 from rubricweb.services import dataset_versions
 from rubricweb.services.datasets import columns
 from rubricweb.services.datasets.datasets import require_unsealed
@@ -51,10 +52,12 @@ def plan_item(item: Item, words: Correction, viewer: User | None) -> ChangePlan:
 
 
 def behind_item(item: Item, viewer: User | None) -> ChangePlan:
-    """What stands behind an answer that is to be corrected, whatever its new words."""
+    """What stands behind an answer that is to be corrected, whatever its new words. Withheld where it would
+    tell the viewer who gave an answer they are to review blind.
+    """
+    require_unblinded(item.dataset, [item.pk], viewer)
     number = dataset_versions.next_version(item.dataset)
-    counts = versions.behind(item.dataset, [item.pk], viewer)
-    return ChangePlan(ChangeKind.CORRECT, number, 1, 0, 0, counts)
+    return ChangePlan(ChangeKind.CORRECT, number, 1, 0, 0, versions.behind(item.dataset, [item.pk]))
 
 
 def plan_case(case: Case, words: Correction) -> ChangePlan:
@@ -67,9 +70,8 @@ def behind_case(case: Case) -> ChangePlan:
     """What stands behind the words of a case that are to be corrected, whatever the new ones."""
     ids = versions.items_of_cases(case.dataset, [case.pk])
     number = dataset_versions.next_version(case.dataset)
-    # All answers to the case at once, so that it tells of none of them whose it is.
-    counts = versions.behind(case.dataset, ids, viewer=None)
-    return ChangePlan(ChangeKind.CORRECT, number, len(ids), 0, 1, counts)
+    # Counted over all answers to the case, it tells of none of them whose it is.
+    return ChangePlan(ChangeKind.CORRECT, number, len(ids), 0, 1, versions.behind(case.dataset, ids))
 
 
 @transaction.atomic

@@ -19,6 +19,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.datasets import versions
+from rubricweb.selectors.datasets.systems import require_unblinded
 from rubricweb.selectors.datasets.versions import AT_ONCE, Behind
 from rubricweb.services import dataset_versions
 from rubricweb.services.datasets import columns
@@ -87,6 +88,7 @@ def plan_retirement(dataset: Dataset, item_ids: Sequence[int], viewer: User | No
     """What `retire` would do; nothing is changed. Raises as it does."""
     require_unsealed(dataset)
     chosen = _chosen(dataset, item_ids)
+    require_unblinded(dataset, chosen, viewer)
     current = [pk for pk, is_current in chosen.items() if is_current]
     return ChangePlan(
         ChangeKind.RETIRE,
@@ -94,7 +96,7 @@ def plan_retirement(dataset: Dataset, item_ids: Sequence[int], viewer: User | No
         len(current),
         len(chosen) - len(current),
         versions.lost_cases(current),
-        versions.behind(dataset, current, viewer),
+        versions.behind(dataset, current),
     )
 
 
@@ -102,6 +104,7 @@ def plan_restoration(dataset: Dataset, item_ids: Sequence[int], viewer: User | N
     """What `restore` would do; nothing is changed. Raises as it does."""
     require_unsealed(dataset)
     chosen = _chosen(dataset, item_ids)
+    require_unblinded(dataset, chosen, viewer)
     retired = [pk for pk, is_current in chosen.items() if not is_current]
     return ChangePlan(
         ChangeKind.RESTORE,
@@ -109,7 +112,7 @@ def plan_restoration(dataset: Dataset, item_ids: Sequence[int], viewer: User | N
         len(retired),
         len(chosen) - len(retired),
         versions.found_cases(retired),
-        versions.behind(dataset, retired, viewer),
+        versions.behind(dataset, retired),
         tuple(versions.taken_places(dataset, retired)),
     )
 

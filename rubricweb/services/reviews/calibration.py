@@ -11,8 +11,7 @@ from django.utils import timezone
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Withheld
 from rubricweb.models import Calibration, QueueItem, QueueState, Rater, Review, ReviewQueue, User
-from rubricweb.selectors.blinding import hidden_of
-from rubricweb.selectors.datasets.systems import blinded_answers
+from rubricweb.selectors.blinding import unnamed_of
 from rubricweb.selectors.reviews.calibration import (
     CalibrationRound,
     CalibrationStage,
@@ -41,7 +40,7 @@ def mark_gold(
     if (at_random is None) == (not item_ids):
         raise Invalid.about("item_ids", "Choose items, or say how many are to be drawn at random.")
     if item_ids:
-        _require_no_rater(queue, by, item_ids)
+        _require_untold(queue, by, item_ids)
     able = may_be_gold(queue)
     is_gold = set(QueueItem.objects.filter(queue=queue, gold=True).values_list("item_id", flat=True))
     if at_random is not None:
@@ -73,7 +72,7 @@ def mark_gold(
 def unmark_gold(queue: ReviewQueue, item_id: int, *, by: User) -> None:
     """Makes a gold item one like the others. Raises NotFound for an item that is not gold in this queue."""
     _require_changing(queue)
-    _require_no_rater(queue, by, [item_id])
+    _require_untold(queue, by, [item_id])
     if not assignments.fit_plain(queue, item_id):
         raise NotFound("gold item in this queue")
     record(queue.team, by, "unmarked a gold item in", queue)
@@ -136,17 +135,17 @@ def _require_changing(queue: ReviewQueue) -> None:
         )
 
 
-def _require_no_rater(queue: ReviewQueue, by: User, item_ids: Sequence[int]) -> None:
-    """Refuses somebody who would learn by it which items are gold: by no name of an item either that they are
-    still to review blind elsewhere, for gold has a known label, and is of a version the queue is about.
+def _require_untold(queue: ReviewQueue, by: User, item_ids: Sequence[int]) -> None:
+    """Refuses whom the answer would tell which items are gold: those who rate in the queue, and of items they
+    are still to review blind elsewhere everybody, for gold has a known label, and is of a version the queue
+    is about.
     """
     if queue.raters.filter(user=by).exists():
         raise Forbidden(
             f"You rate in {queue}, so nothing tells you which of its items are gold: draw some at random, or "
             "ask an editor who does not rate in it."
         )
-    hidden = hidden_of(by, queue.team, queue.dataset_id) | blinded_answers(queue.dataset, by)
-    if not hidden.isdisjoint(item_ids):
+    if not unnamed_of(by, queue.team, queue.dataset_id).isdisjoint(item_ids):
         raise Withheld(
             "You are still to review some of these items, or another answer to their case, blind, so nothing "
             "tells you which of them are gold: draw some at random, or ask an editor who is not a rater."

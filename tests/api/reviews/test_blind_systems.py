@@ -315,6 +315,7 @@ def test_nothing_an_editor_may_do_to_some_answers_tells_who_gave_those_they_revi
         asked += [
             ("POST", f"{at}/retire", {"item_ids": [item.pk], "plan": True}),
             ("POST", f"{at}/retire", {"item_ids": [item.pk]}),
+            ("POST", f"{at}/restore", {"item_ids": [item.pk], "plan": True}),
             ("PATCH", f"/items/{item.pk}", {"submission": "x", "plan": True}),
             ("PATCH", f"/items/{item.pk}", {"submission": "x"}),
             ("POST", f"/queues/{gold.pk}/gold", {"item_ids": [item.pk]}),
