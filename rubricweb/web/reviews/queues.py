@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from rubricweb import access
 from rubricweb.engine.number_format import counted
-from rubricweb.errors import Conflict, Forbidden, Invalid
+from rubricweb.errors import Conflict, Forbidden, Invalid, Withheld
 from rubricweb.models import ReviewQueue, Role
 from rubricweb.selectors.datasets.systems import queue_systems
 from rubricweb.selectors.reviews import queues as selectors
@@ -67,7 +67,7 @@ def new_queue(request: TeamRequest) -> HttpResponse:
         if planning:
             return _new_queue_page(request, form, plan=_plan(request, form))
         queue = services.create_queue(request.team, form.wanted, by=request.user)
-    except (Invalid, Conflict) as error:
+    except (Invalid, Conflict, Withheld) as error:
         form.refuse(error)
         return _new_queue_page(request, form, status=422)
     messages.success(request, f"{queue} is open.")

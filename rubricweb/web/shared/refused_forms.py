@@ -5,9 +5,9 @@ from typing import Any
 
 from django import forms
 
-from rubricweb.errors import Conflict, Forbidden, Invalid
+from rubricweb.errors import Conflict, Forbidden, Invalid, Withheld
 
-Refused = Conflict | Forbidden | Invalid
+Refused = Conflict | Forbidden | Invalid | Withheld
 
 
 class RefusableForm(forms.Form):
@@ -42,6 +42,6 @@ class RefusableForm(forms.Form):
         if self.is_valid():
             try:
                 return change()
-            except (Conflict, Forbidden, Invalid) as error:
+            except (Conflict, Forbidden, Invalid, Withheld) as error:
                 self.refuse(error)
         return ""

@@ -144,3 +144,15 @@ def test_selected_answers_of_other_versions_have_no_button(
     )
     assert "5 of other system versions" in page
     assert "/extend/" not in page
+
+
+def test_a_queue_that_would_tell_who_answered_is_refused_in_its_form(
+    people: Cast, ed: Client, world: Versions, ids: dict[str, int]
+) -> None:
+    world.queue(raters=[people.ed], name="Blind")
+    for action in ({}, {"action": "plan"}):
+        refused = ed.post(at("queue_new", people), sent(world, systems=[ids["v4"]], **action))
+        assert refused.status_code == 422
+        assert "so whose answers they are is not told" in text(refused)
+        assert 'value="New answers"' in text(refused)
+    assert not ReviewQueue.objects.filter(name="New answers").exists()
