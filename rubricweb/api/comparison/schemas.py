@@ -16,11 +16,13 @@ from rubricweb.engine.agreement.judge.accuracy import Confusion as ShownConfusio
 from rubricweb.engine.agreement.judge.options import OptionAgreement as ShownOptionAgreement
 from rubricweb.engine.agreement.raters.ceiling import HumanCeiling as ShownHumanCeiling
 from rubricweb.engine.agreement.raters.ceiling import JudgeSeat as ShownJudgeSeat
+from rubricweb.engine.agreement.raters.ceiling import SeatWithin as ShownSeatWithin
 from rubricweb.engine.agreement.scores.paired_tests import PairedT
 from rubricweb.engine.agreement.scores.people_mean import LabelsNeeded as ShownLabelsNeeded
 from rubricweb.engine.agreement.scores.scores import ScoreAgreement as ShownScoreAgreement
 from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.comparison.members import MemberComparison
+from rubricweb.selectors.labels.by_kind import WithinCriteria as ShownWithinCriteria
 from rubricweb.selectors.labels.stored_answers import label_effect
 from rubricweb.selectors.reviews.sampling import DESCRIBED
 from rubricweb.selectors.shared.unavailable import CODES
@@ -126,6 +128,18 @@ class HumanCeiling(Shape[ShownHumanCeiling]):
     """
 
     tied: Share
+
+
+class SeatWithin(Shape[ShownSeatWithin]):
+    """κ of one person, of the judge in that person's seat, and the judge's less the person's."""
+
+
+class WithinCriteria(Shape[ShownWithinCriteria]):
+    """Agreement over several binary criteria with chance counted within each: a judge that only knows how
+    often each criterion is met has κ 0 here, and more in one table of all.
+    """
+
+    seat: SeatWithin
 
 
 class CriterionComparison(Schema):
@@ -354,6 +368,10 @@ class Comparison(Schema):
     ]
     human_alpha: Annotated[Figure, Field(description="Krippendorff's α of people among themselves.")]
     ceiling: HumanCeiling
+    within: Annotated[
+        WithinCriteria | None,
+        Field(description="Null where there is one criterion only, or all are items' own."),
+    ]
     scores: ScoreAgreement
     mean_score: MeanScore
     raters: int

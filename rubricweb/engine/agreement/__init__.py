@@ -8,14 +8,22 @@ from rubricweb.engine.agreement.judge.options import (
     OptionShares,
     compare_options,
 )
-from rubricweb.engine.agreement.judge.pairs import PairAgreement, compare_labels
+from rubricweb.engine.agreement.judge.pairs import PairAgreement, compare_labels, pair_kappa_within
 from rubricweb.engine.agreement.metrics import METRICS, Metric
-from rubricweb.engine.agreement.raters.ceiling import HumanCeiling, JudgeSeat, human_ceiling, human_ceilings
+from rubricweb.engine.agreement.raters.ceiling import (
+    HumanCeiling,
+    JudgeSeat,
+    SeatWithin,
+    human_ceiling,
+    human_ceilings,
+    seat_within,
+)
 from rubricweb.engine.agreement.raters.krippendorff import (
     alpha_interval,
     alpha_nominal,
     alpha_ordinal,
     alpha_scores,
+    alpha_within,
 )
 from rubricweb.engine.agreement.raters.leniency import RaterLeniency, effect_bias, leaning, rater_leniency
 from rubricweb.engine.agreement.raters.many_raters import (
@@ -87,12 +95,14 @@ __all__ = [
     "ReportSummary",
     "RunComparison",
     "ScoreAgreement",
+    "SeatWithin",
     "Steadiness",
     "Wilcoxon",
     "alpha_interval",
     "alpha_nominal",
     "alpha_ordinal",
     "alpha_scores",
+    "alpha_within",
     "cochran_q",
     "cohen_d",
     "compare_labels",
@@ -115,12 +125,14 @@ __all__ = [
     "mean_figure",
     "mean_pair_kappa",
     "median_figure",
+    "pair_kappa_within",
     "paired_t",
     "panel_agreement",
     "pearson",
     "rater_leniency",
     "rater_matrix",
     "raw_agreement",
+    "seat_within",
     "spearman",
     "steadiness",
     "summarise_reports",

@@ -303,7 +303,7 @@ def cluster_figure(
     *,
     unseen: Floats,
     agreement: Floats,
-    n: int | None = None,
+    strata: NDArray[np.int64] | None = None,
     resamples: int = 1000,
     seed: int = 0,
 ) -> Figure:
@@ -311,13 +311,23 @@ def cluster_figure(
 
     `statistic` maps (… × terms) to (…), NaN where undefined; `unseen` (kinds × terms) is what a unit of each
     kind would add, see `resampled_sums`; how many of them come at once is told by `agreement` (units,), how
-    far each agrees; `n` defaults to the number of units. Without units, or undefined: None. With one cluster:
-    no interval.
+    far each agrees; `n` of the figure is the number of units. With `strata` (units,), codes 0 … S − 1, the
+    terms are added up in each apart, and `statistic` maps (… × S × terms) to (…). Without units, or
+    undefined: None. With one cluster: no interval.
     """
-    n = len(terms) if n is None else n
-    if len(terms) == 0:
+    n = len(terms)
+    if n == 0:
         return Figure(None, None, None, n)
-    contributions = cluster_sums(terms, clusters)
+    width = terms.shape[1]
+    if strata is None:
+        contributions, of_sums = cluster_sums(terms, clusters), statistic
+    else:
+        contributions = _sums_by_stratum(terms, clusters, strata)
+        unseen = np.asarray(np.kron(np.eye(contributions.shape[1] // width), unseen), dtype=np.float64)
+
+        def of_sums(sums: Floats) -> Floats:
+            return statistic(sums.reshape(*sums.shape[:-1], -1, width))
+
     drawn = resamples if len(contributions) > 1 else 0
     _, places = np.unique(clusters, return_inverse=True)
     together = units_together(
@@ -326,7 +336,17 @@ def cluster_figure(
         float(agreement.var()),
     )
     sums = resampled_sums(contributions, resamples=drawn, seed=seed, unseen=unseen * together)
-    return bootstrap_figure(contributions, sums, statistic, n=n)
+    return bootstrap_figure(contributions, sums, of_sums, n=n)
+
+
+def _sums_by_stratum(terms: Floats, clusters: NDArray[np.int64], strata: NDArray[np.int64]) -> Floats:
+    """(kept clusters × strata·terms): the rows of `terms` added up in each cluster, strata side by side."""
+    kept, places = np.unique(clusters, return_inverse=True)
+    count = int(strata.max()) + 1
+    cells = places * count + strata
+    sums = np.zeros((len(kept) * count, terms.shape[1]))
+    np.add.at(sums, cells, terms)
+    return sums.reshape(len(kept), count * terms.shape[1])
 
 
 def percentile_interval(

@@ -306,7 +306,8 @@ def compare(command: argparse.ArgumentParser) -> None:
         "--min-kappa",
         type=from_minus_1_to_1,
         metavar="X",
-        help="exit 100 when κ with people's labels, over all criteria that are met or not, is below X",
+        help="exit 100 when κ with people's labels, over all criteria that are met or not, chance counted "
+        "within each, is below X",
     )
     command.add_argument("--json", action="store_true", help="print JSON, with intervals")
     command.epilog = (

@@ -77,16 +77,17 @@ def run(options: argparse.Namespace) -> int:
 
 def _gate(comparison: Comparison, least: float) -> int:
     """The exit code for `--min-kappa`, with why it is not 0 as a note."""
-    kappa = comparison.overall.kappa.value
+    within = comparison.within
+    kappa, of = (comparison.overall.kappa, "") if within is None else (within.kappa, " within criteria")
     if comparison.hidden_items:
         note(gates.undecided(comparison.hidden_items))
         return gates.NOTHING
-    if kappa is None:
-        note("κ over all criteria is undefined: --min-kappa cannot be decided.")
+    if kappa.value is None:
+        note(f"κ{of} is undefined, {kappa.reason}: --min-kappa cannot be decided.")
         return gates.NOTHING
-    if kappa >= least - ROUNDING:
+    if kappa.value >= least - ROUNDING:
         return 0
-    note(f"κ {kappa:.4f} is below --min-kappa {least:g}.")
+    note(f"κ{of} {kappa.value:.4f} is below --min-kappa {least:g}.")
     return gates.GATE_MISSED
 
 
@@ -220,6 +221,13 @@ def _print(comparison: Comparison) -> None:
         console.print(
             f"κ in a seat is the judge's, people's κ that of each of these {comparison.ceiling.raters} "
             "people, with the majority of the others. κ is with the majority of all."
+        )
+    if (within := comparison.within) is not None:
+        seat = within.seat
+        console.print(
+            f"Chance counted within each criterion: κ {text_of(within.kappa)}, people's α "
+            f"{text_of(within.human_alpha)}, κ in a seat {text_of(seat.judge_kappa)}, people's κ "
+            f"{text_of(seat.kappa)}, difference {text_of(seat.kappa_difference, signed=True)}."
         )
     if comparison.look is not None:
         which = f"look {comparison.look.number} at the test half of {comparison.look.dataset}"

@@ -4,7 +4,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
 from django.db.models import Q
 
@@ -15,7 +14,6 @@ from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.errors import Invalid
 from rubricweb.models import (
     Criterion,
-    Dataset,
     Item,
     RaterKind,
     Review,
@@ -36,7 +34,10 @@ from rubricweb.selectors.labels.by_kind import (
     ConfusionMatrixRow,
     CriterionComparison,
     Evidence,
+    UnitsOfTestHalf,
+    WithinCriteria,
     confusion_matrix,
+    units_of_test_half,
 )
 from rubricweb.selectors.labels.ground_truth import (
     Unit,
@@ -69,13 +70,14 @@ class Comparison:
     their share) and failed on `errors`. `undecided` counts units where people are tied. `overall`,
     `human_alpha` and `ceiling` pool the `n_binary` units of binary criteria only, by effect: MET there says
     that an answer helped the score, whatever the sign of its criterion. Options of different criteria are no
-    common scale. `bias` is over all units both gave a value, `scores` compares whole items, whatever the
-    kinds of their criteria. `panel` has the judges of a panel one by one, None for a single judge.
-    `of_other_systems` counts units of items of system versions that none of the runs is about, and
-    `on_other_versions` those labelled by another version of the rubric than the run's: the run was asked
-    neither, and they are in no figure. `unavailable` says why no unit has an answer of both sides,
-    `describes` of which items the figures tell. `tested` are those of the units that are on test cases, and
-    `look` the look at these that was counted for it, if one was.
+    common scale. `within` is the same with chance counted within each criterion, and what is claimed rests on
+    it; None where there is one criterion only, or all are items' own. `bias` is over all units both gave a
+    value, `scores` compares whole items, whatever the kinds of their criteria. `panel` has the judges of a
+    panel one by one, None for a single judge. `of_other_systems` counts units of items of system versions
+    that none of the runs is about, and `on_other_versions` those labelled by another version of the rubric
+    than the run's: the run was asked neither, and they are in no figure. `unavailable` says why no unit has
+    an answer of both sides, `describes` of which items the figures tell. `tested` are those of the units that
+    are on test cases, and `look` the look at these that was counted for it, if one was.
     """
 
     run: Run
@@ -87,6 +89,7 @@ class Comparison:
     bias: Figure
     human_alpha: Figure
     ceiling: HumanCeiling
+    within: WithinCriteria | None
     scores: ScoreComparison
     raters: int
     units: int
@@ -101,7 +104,7 @@ class Comparison:
     describes: DescribedItems | None
     criteria: tuple[CriterionComparison, ...]
     panel: PanelComparison | None
-    tested: "UnitsOfTestHalf"
+    tested: UnitsOfTestHalf
     look: Look | None = None
 
     @property
@@ -159,15 +162,6 @@ class Comparison:
         return "" if of_scores * (self.bias.value or 0.0) < 0 else lean
 
 
-@dataclass(frozen=True)
-class UnitsOfTestHalf:
-    """The units of test cases on which judge and people are compared; `digest` is of what both said."""
-
-    units: int
-    items: int
-    digest: str
-
-
 def compare(
     run: Run, queues: Sequence[ReviewQueue], *, viewer: User, resamples: int = 1000, seed: int = 0
 ) -> Comparison:
@@ -213,6 +207,7 @@ def compare(
         bias=evidence.bias(units),
         human_alpha=pooled.alpha(labelled_binary),
         ceiling=pooled.ceiling(labelled_binary),
+        within=pooled.within(binary, labelled_binary, {criterion.pk for criterion in criteria}),
         scores=scores,
         raters=_raters(queues),
         units=len(units),
@@ -229,22 +224,8 @@ def compare(
         describes=scores.estimate.described(truths),
         criteria=_per_criterion(criteria, evidence, hidden),
         panel=compare_members(runs, queues, evidence, criteria, others),
-        tested=_tested(run.dataset, evidence),
+        tested=units_of_test_half(evidence, tested_items(run.dataset)),
     )
-
-
-def _tested(dataset: Dataset, evidence: Evidence) -> UnitsOfTestHalf:
-    truths, judged = evidence.truths, evidence.judged.labels
-    of_test = set(tested_items(dataset).values_list("pk", flat=True)) if truths else set()
-    labelled = sorted(unit for unit in truths if unit[0] in of_test)
-    units = [unit for unit in labelled if truths[unit].verdict is not None and unit in judged]
-    lines = [f"{unit[0]} {unit[1]} {truths[unit].verdict} {judged[unit]}\n" for unit in units]
-    # Where several people labelled a unit, α and the human ceiling are made of what each of them said.
-    for unit in labelled:
-        if len(by_rater := evidence.labelled[unit]) > 1:
-            lines.append(f"{unit[0]} {unit[1]} {sorted(by_rater.items())}\n")
-    digest = sha256("".join(lines).encode()).hexdigest()
-    return UnitsOfTestHalf(len(units), len({item for item, _ in units}), digest)
 
 
 def _raters(queues: Sequence[ReviewQueue]) -> int:

@@ -1,7 +1,7 @@
 """What the figures of a comparison say in plain sentences, and how far they carry."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement, holm
 from rubricweb.engine.agreement.intervals import Figure, p_against, simultaneous, widened
@@ -14,6 +14,9 @@ LEAST_VALUE_APART = 0.05
 """The bias on one choice from which it is told."""
 LEAST_RATES_APART = 0.005
 """How far the bias must lie from the difference of the plain rates beside it before that is explained."""
+
+WITHIN = "within criteria"
+"""What follows the name of a figure whose chance is counted within each criterion."""
 
 RELIABLE_ALPHA = 0.667
 """The least α that Krippendorff (2004, p. 241) lets tentative conclusions rest on."""
@@ -34,7 +37,9 @@ def findings(comparison: Comparison) -> list[ComparisonFinding]:
     Of MET rates a difference is only called one when the 95 % intervals on both sides do not overlap, which
     is stricter than the data ask for: what cannot be told apart is said to be open, never to be equal. What
     is said of several choices follows p values after Holm over all of them; the intervals beside it hold for
-    all at once. Where the comparison is a look at a test half, claims hold at the confidence of that look.
+    all at once. What is said over several criteria counts chance within each, since whoever knows how often
+    each is met agrees beyond the chance of one table. Where the comparison is a look at a test half, claims
+    hold at the confidence of that look.
     """
     confidence = comparison.confidence
     choices = [(row, row.options) for row in comparison.criteria if row.options is not None and row.options.n]
@@ -43,13 +48,8 @@ def findings(comparison: Comparison) -> list[ComparisonFinding]:
         sentences = [
             _bias(comparison),
             _agreement(comparison),
-            _people(_Tested.alone(comparison.human_alpha, confidence, RELIABLE_ALPHA)),
+            *_people_over_all(comparison),
         ]
-        sentences.append(
-            _human_ceiling(
-                comparison.ceiling, _Tested.alone(_ceiling_difference(comparison.ceiling), confidence)
-            )
-        )
     agreeing = _all_at_once([kappa_of(options) for _, options in choices], confidence)
     reliable = _all_at_once([row.human_alpha for row, _ in choices], confidence, against=RELIABLE_ALPHA)
     over_ceiling = _all_at_once([_ceiling_difference(row.ceiling) for row, _ in choices], confidence)
@@ -143,8 +143,32 @@ def _bias(comparison: Comparison) -> ComparisonFinding | None:
 
 
 def _agreement(comparison: Comparison) -> ComparisonFinding:
-    same = f"They agree on {share(comparison.overall.accuracy.value)} of {comparison.overall.n:,} units."
-    return _beyond_chance(_Tested.alone(comparison.overall.kappa, comparison.confidence), same)
+    overall, within = comparison.overall, comparison.within
+    same = f"They agree on {share(overall.accuracy.value)} of {overall.n:,} units."
+    if within is None:
+        return _beyond_chance(_Tested.alone(overall.kappa, comparison.confidence), same)
+    tested = _Tested.alone(within.kappa, comparison.confidence)
+    if tested.figure.value is None:
+        title = "Agreement beyond chance cannot be measured here."
+        return ComparisonFinding("info", title, f"{same} {_title('', within.kappa.reason)}.")
+    pooled = f" In one table, where knowing how often each criterion is met counts: {text_of(overall.kappa)}."
+    return _beyond_chance(tested, same, name=f"κ {WITHIN}", rest=pooled)
+
+
+def _people_over_all(comparison: Comparison) -> Iterator[ComparisonFinding | None]:
+    """People among themselves, and the judge in the seat of one of them."""
+    within, confidence = comparison.within, comparison.confidence
+    if within is None:
+        yield _people(_Tested.alone(comparison.human_alpha, confidence, RELIABLE_ALPHA))
+        apart = _Tested.alone(_ceiling_difference(comparison.ceiling), confidence)
+        yield _human_ceiling(comparison.ceiling, apart)
+        return
+    yield _people(_Tested.alone(within.human_alpha, confidence, RELIABLE_ALPHA), within=f" {WITHIN}")
+    seat, judge = within.seat, comparison.ceiling.judge
+    if judge is not None:
+        of_judge = replace(judge, kappa=seat.judge_kappa, kappa_difference=seat.kappa_difference)
+        ceiling = replace(comparison.ceiling, kappa=seat.kappa, judge=of_judge)
+        yield _human_ceiling(ceiling, _Tested.alone(seat.kappa_difference, confidence), within=f" {WITHIN}")
 
 
 def _choice(row: CriterionComparison, options: OptionAgreement, kappa: _Tested) -> ComparisonFinding:
@@ -172,10 +196,16 @@ def _checks(comparison: Comparison) -> list[ComparisonFinding]:
 
 
 def _beyond_chance(
-    tested: _Tested, same: str, *, of: str = "", answer: str = "verdict", name: str = "Cohen κ"
+    tested: _Tested,
+    same: str,
+    *,
+    of: str = "",
+    answer: str = "verdict",
+    name: str = "Cohen κ",
+    rest: str = "",
 ) -> ComparisonFinding:
     kappa = tested.figure
-    rest = f"{same} {name} is {text_of(kappa)}; 0 is chance, 1 is perfect.{tested.holm_note}"
+    rest = f"{same} {name} is {text_of(kappa)}; 0 is chance, 1 is perfect.{tested.holm_note}{rest}"
     if kappa.value is None:
         why = (
             f"Both sides gave one and the same {answer} throughout, so chance alone explains their agreement."
@@ -202,10 +232,10 @@ def _beyond_chance(
 
 def _title(of: str, sentence: str) -> str:
     """The sentence, or what it says of one criterion: `tone: the judge agrees …`."""
-    return f"{of}{sentence[0].lower()}{sentence[1:]}" if of else sentence
+    return f"{of}{sentence[0].lower()}{sentence[1:]}" if of else f"{sentence[0].upper()}{sentence[1:]}"
 
 
-def _people(tested: _Tested, of: str = "") -> ComparisonFinding | None:
+def _people(tested: _Tested, of: str = "", within: str = "") -> ComparisonFinding | None:
     alpha = tested.figure
     if alpha.n == 0:
         return ComparisonFinding(
@@ -215,7 +245,7 @@ def _people(tested: _Tested, of: str = "") -> ComparisonFinding | None:
         )
     if alpha.value is None:
         return None
-    text = f"α among people is {text_of(alpha)} over {alpha.n:,} units"
+    text = f"α among people{within} is {text_of(alpha)} over {alpha.n:,} units"
     if tested.side > 0:
         title = _title(of, "People agree well enough to measure a judge.")
         return ComparisonFinding("success", title, f"{text}.{tested.holm_note}")
@@ -228,7 +258,9 @@ def _people(tested: _Tested, of: str = "") -> ComparisonFinding | None:
     return ComparisonFinding("warning", title, text)
 
 
-def _human_ceiling(ceiling: HumanCeiling, tested: _Tested, *, of: str = "") -> ComparisonFinding | None:
+def _human_ceiling(
+    ceiling: HumanCeiling, tested: _Tested, *, of: str = "", within: str = ""
+) -> ComparisonFinding | None:
     """The judge against the human ceiling: each person in turn is left out, and judge and person are both
     compared with the majority of the others. The judge's κ with the majority of all cannot be used for that.
     """
@@ -237,7 +269,7 @@ def _human_ceiling(ceiling: HumanCeiling, tested: _Tested, *, of: str = "") -> C
         return None
     people = f"these {ceiling.raters} people"
     numbers = (
-        f"Against the majority of the others the judge has κ {text_of(judge.kappa)}, one of {people} "
+        f"Against the majority of the others the judge has κ{within} {text_of(judge.kappa)}, one of {people} "
         f"{text_of(ceiling.kappa)}: a difference of {text_of(tested.figure, signed=True)} on "
         f"{ceiling.n:,} units.{tested.holm_note}"
     )

@@ -188,6 +188,7 @@ def agreement_table(comparison: Comparison) -> dict[str, Any]:
         "units": comparison.units,
         "coverage": comparison.coverage,
         "overall": _figures(comparison.overall) | {"human_alpha": asdict(comparison.human_alpha)},
+        "within": None if comparison.within is None else asdict(comparison.within),
         "scores": _figures(comparison.scores.agreement),
         "criteria": [
             {"criterion": row.criterion.name, "kind": row.criterion.kind, "units": row.units}

@@ -1,10 +1,12 @@
 """One criterion judged and labelled: agreement by the measures its kind allows."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 
 import numpy as np
+from django.db.models import QuerySet
 
 from rubricweb.engine.agreement import (
     Confusion,
@@ -14,19 +16,23 @@ from rubricweb.engine.agreement import (
     OptionScale,
     PairAgreement,
     Ratings,
+    SeatWithin,
     alpha_nominal,
     alpha_ordinal,
+    alpha_within,
     compare_labels,
     compare_options,
     effect_bias,
     human_ceiling,
     mean_figure,
+    pair_kappa_within,
+    seat_within,
 )
 from rubricweb.engine.agreement.ratings import VERDICT_VALUES, cluster_codes
 from rubricweb.engine.agreement.scores.pairing import case_means
 from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import Criterion
+from rubricweb.models import Criterion, Item
 from rubricweb.selectors.labels.ground_truth import Labels, RunAnswers, Truth, Unit
 from rubricweb.selectors.shared.score_ends import value_ends
 
@@ -86,6 +92,20 @@ class CriterionComparison:
     def value_bias(self) -> float | None:
         """`bias` of a choice, None of any other kind."""
         return None if self.options is None else self.bias.value
+
+
+@dataclass(frozen=True)
+class WithinCriteria:
+    """Agreement over several binary criteria with chance counted within each.
+
+    In one table of all criteria a judge that only knows how often each is met agrees beyond chance; here it
+    does not. `kappa` is the judge's with the ground truth, `human_alpha` of people among themselves, `seat`
+    one person and the judge in that person's seat.
+    """
+
+    kappa: Figure
+    human_alpha: Figure
+    seat: SeatWithin
 
 
 def confusion_matrix(confusion: Confusion) -> tuple[ConfusionMatrixRow, ...]:
@@ -247,6 +267,35 @@ class Evidence:
             seed=self.seed,
         )
 
+    def within(
+        self, units: Sequence[Unit], labelled: Sequence[Unit], of_rubric: Collection[int]
+    ) -> WithinCriteria | None:
+        """`pair`, `alpha` and `ceiling` over these units of binary criteria, chance counted within each.
+
+        A criterion that one item alone brings has too few units for a chance of its own: all that are not
+        `of_rubric` count as one. None where that leaves one criterion.
+        """
+
+        def criterion_of(unit: Unit) -> int:
+            return unit[1] if unit[1] in of_rubric else 0
+
+        if len({criterion_of(unit) for unit in units}) < 2:
+            return None
+        draws = {"resamples": self.resamples, "seed": self.seed}
+        by_people = [unit for unit in labelled if self.labelled[unit]]
+        ratings, criteria = self._ratings(by_people), [criterion_of(unit) for unit in by_people]
+        return WithinCriteria(
+            pair_kappa_within(
+                [self.truths[unit].verdict for unit in units],
+                [self.judged.labels.get(unit) for unit in units],
+                [self._cluster(unit) for unit in units],
+                [criterion_of(unit) for unit in units],
+                **draws,
+            ),
+            alpha_within(ratings, criteria, **draws),
+            seat_within(ratings, [self.judged.labels.get(unit) for unit in by_people], criteria, **draws),
+        )
+
     def _mean(self, criterion: Criterion, units: Sequence[Unit]) -> Figure:
         """The mean of what a check measured, several answers to a case as one; `n` counts the answers."""
         values = np.array([self.judged.values[unit] for unit in units], dtype=np.float64)
@@ -284,6 +333,30 @@ class Evidence:
         if not is_choice or criterion is None:
             return build(gaps=(ABSTAINED,))
         return build(gaps=option_gaps(criterion), levels=option_levels(criterion), values=_values(criterion))
+
+
+@dataclass(frozen=True)
+class UnitsOfTestHalf:
+    """The units of test cases on which judge and people are compared; `digest` is of what both said."""
+
+    units: int
+    items: int
+    digest: str
+
+
+def units_of_test_half(evidence: Evidence, tested: QuerySet[Item]) -> UnitsOfTestHalf:
+    """Those of the units that are on `tested` items. One query."""
+    truths, judged = evidence.truths, evidence.judged.labels
+    of_test = set(tested.values_list("pk", flat=True)) if truths else set()
+    labelled = sorted(unit for unit in truths if unit[0] in of_test)
+    units = [unit for unit in labelled if truths[unit].verdict is not None and unit in judged]
+    lines = [f"{unit[0]} {unit[1]} {truths[unit].verdict} {judged[unit]}\n" for unit in units]
+    # Where several people labelled a unit, α and the human ceiling are made of what each of them said.
+    for unit in labelled:
+        if len(by_rater := evidence.labelled[unit]) > 1:
+            lines.append(f"{unit[0]} {unit[1]} {sorted(by_rater.items())}\n")
+    digest = sha256("".join(lines).encode()).hexdigest()
+    return UnitsOfTestHalf(len(units), len({item for item, _ in units}), digest)
 
 
 def option_levels(criterion: Criterion) -> list[str]:

@@ -13,6 +13,7 @@ from rubricweb.engine.number_format import counted, interval_text, number, share
 from rubricweb.models import ReviewQueue, RubricVersion
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
+from rubricweb.selectors.labels.by_kind import WithinCriteria
 from rubricweb.templatetags.display import figure
 from rubricweb.web.shared.tiles import sentence
 
@@ -55,6 +56,8 @@ def special_cases(comparison: Comparison, inbox: str, *, has_choices: bool) -> I
     people = counted(comparison.raters, "rater")
     yield Fact("People", f"{people} in {counted(len(comparison.queues), 'queue')}")
     yield Fact("Human ceiling", _ceiling(comparison, has_choices=has_choices), about="about-ceiling")
+    if (within := comparison.within) is not None:
+        yield Fact("Chance within criteria", _within(within), about="about-within")
     yield Fact("Undecided ties", _ties(comparison, inbox))
     yield Fact("Adjudicated", _adjudicated(comparison, inbox))
     overall = comparison.overall
@@ -104,6 +107,20 @@ def _ceiling(comparison: Comparison, *, has_choices: bool) -> str:
         said,
         figure(judge.kappa),
         figure(judge.kappa_difference, signed=True),
+    )
+
+
+def _within(within: WithinCriteria) -> SafeString:
+    seat = within.seat
+    return format_html(
+        '<span class="num">κ {}</span>; people’s α <span class="num">{}</span>; one person’s κ '
+        '<span class="num">{}</span>, the judge in their seat <span class="num">{}</span>, difference '
+        '<span class="num">{}</span>',
+        figure(within.kappa),
+        figure(within.human_alpha),
+        figure(seat.kappa),
+        figure(seat.judge_kappa),
+        figure(seat.kappa_difference, signed=True),
     )
 
 

@@ -11,6 +11,7 @@ from rubricweb.selectors.reviews.queue_sources import Source
 from tests import factories
 from tests.commands.shapes import misfits
 from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
 from tests.worlds import halves
 from tests.worlds.systems import Versions, versions
 
@@ -61,7 +62,7 @@ def test_a_kappa_that_is_undefined_decides_nothing(people: Cast, at_terminal) ->
     )
     run = halves.judged(people, dataset, version, wrong=frozenset()).pk
     ended = at_terminal(people.bob)("compare", run, "--min-kappa", "-1")
-    assert (ended.code, "κ over all criteria is undefined" in ended.err) == (1, True)
+    assert (ended.code, "κ is undefined, a side gave one and the same verdict" in ended.err) == (1, True)
 
 
 def label(world: Versions, *lines: str) -> ReviewQueue:
@@ -105,3 +106,35 @@ def test_who_rates_an_answer_to_the_same_case_blind_is_not_told_whose_are_labell
     said = " ".join(at_terminal(people.ann)("compare", run.pk, "--queue", "labels").out.split())
     assert f"People labelled answers of other system versions; {run} judged those of assistant@v4." in said
     assert "assistant@v3" not in said
+
+
+def test_a_judge_that_only_knows_how_often_criteria_are_met_passes_no_gate(people: Cast, at_terminal) -> None:
+    rows = [halves.row(number) for number in range(20)]
+    dataset = factories.dataset(people.team, people.ed, items=rows)
+    criteria = [
+        {"name": "often", "weight": 1, "requirement": "Is often so."},
+        {"name": "rarely", "weight": 1, "requirement": "Is rarely so."},
+    ]
+    version = factories.version(people.team, people.ed, criteria=criteria)
+    lines = ["item_id,criterion,rater,verdict"]
+    for number in range(20):
+        often, rarely = ("UNMET", "MET") if number < 2 else ("MET", "UNMET")
+        lines += [f"i{number},often,x,{often}", f"i{number},rarely,x,{rarely}"]
+    factories.import_labels(
+        dataset,
+        version,
+        by=people.ed,
+        data="\n".join(lines).encode(),
+        filename="labels.csv",
+        queue_name="labels",
+    )
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+    grade(run, InProcessJudge(lambda requirement, _: "MET" if "often" in requirement else "UNMET"))
+    bob = at_terminal(people.bob)
+    gated = bob("compare", run.pk, "--min-kappa", "0.1", "--json")
+    assert (gated.code, gated.err) == (100, "κ within criteria 0.0000 is below --min-kappa 0.1.\n")
+    shown = json.loads(gated.out)
+    # In one table both say MET on half of the units and agree on 36 of 40: (0.9 − 0.5) / 0.5.
+    assert shown["overall"]["kappa"]["value"] == pytest.approx(0.8)
+    assert shown["within"]["kappa"]["value"] == pytest.approx(0.0)
+    assert "Chance counted within each criterion: κ 0" in bob("compare", run.pk).out

@@ -63,6 +63,7 @@ def comparison(cells: dict[str, int], *, alpha: Figure = GOOD_PEOPLE) -> Compari
         ),
         human_alpha=alpha,
         ceiling=human_ceiling(Ratings.from_triples([])),
+        within=None,
         scores=ScoreComparison(compare_scores([], []), NO_ESTIMATE),
         raters=2,
         units=len(pairs),

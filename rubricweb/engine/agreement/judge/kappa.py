@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from rubricweb.engine.agreement.intervals import Floats
+from rubricweb.engine.agreement.intervals import Floats, divide
 
 Weighting = Literal["identity", "linear", "quadratic"]
 
@@ -27,6 +27,24 @@ def cohen_kappa(tables: Floats) -> Floats:
         expected = chance / (n * n)
         kappa = (observed - expected) / (1 - expected)
     return np.where((n == 0) | (chance == n * n), np.nan, kappa)
+
+
+def kappa_within(tables: Floats) -> Floats:
+    """Cohen's κ over several tables, with chance counted in each apart; at most 1.
+
+    `tables` is (… × strata × labels × labels); returns (…), NaN without units or where both raters gave one
+    and the same label throughout each table. De Vries et al. (2008), "Using pooled kappa to summarize
+    interrater agreement across many items", tables weighted by their units: κ = Σ nₖ(pₒₖ − pₑₖ) /
+    Σ nₖ(1 − pₑₖ). In one table of them all, who only knows how often each criterion is met agrees beyond
+    chance; here not. One table gives `cohen_kappa`. [[9, 1], [0, 0]] and [[0, 0], [1, 9]]: pₒ = pₑ = 0.9 in
+    both, so 0, where their sum [[9, 1], [1, 9]] has 0.8.
+    """
+    n = tables.sum(axis=(-2, -1))
+    chance = (tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1)
+    # In counts, so that a stratum where both are constant is exactly 0 in both sums.
+    beyond = np.where(n == 0, 0.0, divide(n * np.trace(tables, axis1=-2, axis2=-1) - chance, n))
+    room = np.where(n == 0, 0.0, divide(n * n - chance, n))
+    return divide(beyond.sum(axis=-1), room.sum(axis=-1))
 
 
 def weighted_kappa(tables: Floats, weighting: Weighting = "quadratic") -> Floats:

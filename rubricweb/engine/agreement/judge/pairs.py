@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from rubricweb.engine.agreement.intervals import (
     Floats,
     Statistic,
     bootstrap_figure,
+    cluster_figure,
     explained,
     resampled_sums,
     share_figure,
@@ -21,7 +22,7 @@ from rubricweb.engine.agreement.intervals import (
 )
 from rubricweb.engine.agreement.judge import accuracy
 from rubricweb.engine.agreement.judge.accuracy import Confusion
-from rubricweb.engine.agreement.judge.kappa import cohen_kappa
+from rubricweb.engine.agreement.judge.kappa import cohen_kappa, kappa_within
 from rubricweb.engine.agreement.ratings import cluster_codes
 
 MET, UNMET, CANNOT_ASSESS = "MET", "UNMET", "CANNOT_ASSESS"
@@ -114,6 +115,42 @@ def compare_labels(
         abstained_judged=int(abstained_other.sum()),
         missing=int(missing.sum()),
     )
+
+
+def pair_kappa_within(
+    reference: Sequence[str | None],
+    judged: Sequence[str | None],
+    clusters: Sequence[Hashable],
+    strata: Sequence[Hashable],
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Figure:
+    """The κ of `compare_labels` over several criteria, with chance counted within each (`kappa_within`).
+
+    `strata[i]` names the criterion of unit i, the rest is as there. None where within every criterion both
+    sides gave one and the same verdict. Raises ValueError on unequal lengths or any other label.
+    """
+    if not len(reference) == len(judged) == len(clusters) == len(strata):
+        raise ValueError("reference, judged, clusters and strata must cover the same units")
+    one, other = _codes("reference", reference), _codes("judged", judged)
+    both = (one < _ABSTAINED) & (other < _ABSTAINED)
+    one, other = one[both], other[both]
+    cells = np.zeros((len(one), 4))
+    cells[np.arange(len(one)), one * 2 + other] = 1
+    figure = cluster_figure(
+        cells,
+        cluster_codes(clusters)[both],
+        lambda sums: kappa_within(sums.reshape(*sums.shape[:-1], 2, 2)),
+        unseen=unseen_cells(2),
+        agreement=(one == other).astype(np.float64),
+        strata=cluster_codes(strata)[both],
+        resamples=resamples,
+        seed=seed,
+    )
+    if figure.value is None and figure.n:
+        return replace(figure, reason="within every criterion both sides gave one and the same verdict")
+    return figure
 
 
 _CODES: dict[str | None, int] = {MET: 0, UNMET: 1, CANNOT_ASSESS: 2, None: 3}

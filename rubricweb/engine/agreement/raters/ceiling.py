@@ -18,7 +18,7 @@ from rubricweb.engine.agreement.intervals import (
     within,
 )
 from rubricweb.engine.agreement.judge import tables
-from rubricweb.engine.agreement.judge.kappa import Weighting
+from rubricweb.engine.agreement.judge.kappa import Weighting, kappa_within
 from rubricweb.engine.agreement.judge.options import kappa_of
 from rubricweb.engine.agreement.raters.many_raters import raw_agreement
 from rubricweb.engine.agreement.raters.rater_pairs import mean_pair_kappa
@@ -95,16 +95,15 @@ def human_ceiling(
     0.4, mean 0.6.
     """
     full = ratings.on_full_scale()
+    given = None
     if judged is not None:
-        full, given = _where_judged(full, judged)
-    counts = full.label_counts().astype(np.float64)
-    pairable = counts.sum(axis=1) >= 2
-    clusters, counts = full.clusters[pairable], counts[pairable]
-    others, people, tied = _left_out(counts)
-    figure = _Pooled(clusters, kappa_of(weighting), resamples, seed)
+        full, given, _ = _where_judged(full, judged)
+    pairable, people, tied, judge = _seats(full, given)
+    clusters = full.clusters[pairable]
+    figure = _Pooled(clusters, None, kappa_of(weighting), resamples, seed)
     accuracy = mean_interval(_diagonal(people), clusters, limits=(0.0, 1.0))
     ceiling = HumanCeiling(
-        n=len(counts),
+        n=len(people),
         raters=int((full.codes[:, pairable] != GAP).any(axis=1).sum()),
         accuracy=accuracy,
         kappa=figure.kappa(people),
@@ -112,10 +111,8 @@ def human_ceiling(
         pair_accuracy=raw_agreement(full),
         pair_kappa=mean_pair_kappa(full, weighting=weighting, resamples=resamples, seed=seed),
     )
-    if judged is None:
+    if judge is None:
         return ceiling
-    judge = np.zeros_like(people)
-    judge[np.arange(len(judge)), :, given[pairable]] = others
     apart = _diagonal(judge) - _diagonal(people)
     seat = JudgeSeat(
         accuracy=mean_interval(_diagonal(judge), clusters, limits=(0.0, 1.0)),
@@ -124,6 +121,47 @@ def human_ceiling(
         kappa_difference=figure.difference(people, judge),
     )
     return replace(ceiling, judge=seat)
+
+
+@dataclass(frozen=True, slots=True)
+class SeatWithin:
+    """κ of one person, of a judge in that person's seat, and the judge's less the person's, over `n` units.
+
+    The same as in a `HumanCeiling` of several criteria, but with chance counted within each.
+    """
+
+    n: int
+    kappa: Figure
+    judge_kappa: Figure
+    kappa_difference: Figure
+
+
+def seat_within(
+    ratings: Ratings,
+    judged: Sequence[str | None],
+    strata: Sequence[Hashable],
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> SeatWithin:
+    """The `human_ceiling` of several criteria, with chance counted within each (`kappa_within`).
+
+    `strata` names the criterion of each of the ratings' units, `judged` is the judge's label of each. Figures
+    are None when undefined. Raises ValueError when either has not one entry per unit.
+
+    Worked: three people and a judge say MET of a's two items and UNMET of b's two: every table holds one
+    label, κ is undefined within, and 1 in one table of both criteria.
+    """
+    if len(strata) != len(ratings.units):
+        raise ValueError(f"strata must name one of each unit: {len(ratings.units)}; found {len(strata)}")
+    full, given, kept = _where_judged(ratings.on_full_scale(), judged)
+    pairable, people, _, judge = _seats(full, given)
+    assert judge is not None
+    criteria = cluster_codes(strata)[kept][pairable]
+    figure = _Pooled(full.clusters[pairable], criteria, kappa_within, resamples, seed)
+    return SeatWithin(
+        len(people), figure.kappa(people), figure.kappa(judge), figure.difference(people, judge)
+    )
 
 
 def human_ceilings(
@@ -148,8 +186,10 @@ def human_ceilings(
     return {criterion: ceiling_of(criterion) for criterion in criteria}
 
 
-def _where_judged(ratings: Ratings, judged: Sequence[str | None]) -> tuple[Ratings, NDArray[np.int64]]:
-    """The units the judge gave one of the ratings' labels, and the codes of those labels."""
+def _where_judged(
+    ratings: Ratings, judged: Sequence[str | None]
+) -> tuple[Ratings, NDArray[np.int64], NDArray[np.bool_]]:
+    """The units the judge gave one of the ratings' labels, the codes of those, and which units they are."""
     if len(judged) != len(ratings.units):
         raise ValueError(f"judged must have one label per unit: {len(ratings.units)}; found {len(judged)}")
     code = {label.strip().casefold(): place for place, label in enumerate(ratings.labels)}
@@ -164,7 +204,23 @@ def _where_judged(ratings: Ratings, judged: Sequence[str | None]) -> tuple[Ratin
         codes=ratings.codes[:, kept],
         clusters=cluster_codes(ratings.clusters[kept].tolist()),
     )
-    return some, given[kept]
+    return some, given[kept], kept
+
+
+def _seats(
+    ratings: Ratings, given: NDArray[np.int64] | None
+) -> tuple[NDArray[np.bool_], Floats, Floats, Floats | None]:
+    """Each person left out in turn: which units have at least two labels, and of those, one by one, the table
+    of others × person, the share of tied others, and the table of others × judge where a judge is `given`.
+    """
+    counts = ratings.label_counts().astype(np.float64)
+    pairable = counts.sum(axis=1) >= 2
+    others, people, tied = _left_out(counts[pairable])
+    if given is None:
+        return pairable, people, tied, None
+    judge = np.zeros_like(people)
+    judge[np.arange(len(judge)), :, given[pairable]] = others
+    return pairable, people, tied, judge
 
 
 def _left_out(counts: Floats) -> tuple[Floats, Floats, Floats]:
@@ -192,10 +248,21 @@ def _diagonal(cells: Floats) -> Floats:
 
 
 class _Pooled:
-    """κ of tables added up over units, and of two at once, from one set of resamples of the items."""
+    """κ of tables added up over units, and of two at once, from one set of resamples of the items.
 
-    def __init__(self, clusters: NDArray[np.int64], kappa: Statistic, resamples: int, seed: int) -> None:
+    With `strata` (units,) the tables are added up in each apart, and `kappa` is one of several tables.
+    """
+
+    def __init__(
+        self,
+        clusters: NDArray[np.int64],
+        strata: NDArray[np.int64] | None,
+        kappa: Statistic,
+        resamples: int,
+        seed: int,
+    ) -> None:
         self._clusters = clusters
+        self._strata = strata
         self._kappa = kappa
         self._resamples = resamples
         self._seed = seed
@@ -232,6 +299,7 @@ class _Pooled:
             statistic,
             unseen=unseen,
             agreement=agreement,
+            strata=self._strata,
             resamples=self._resamples,
             seed=self._seed,
         )

@@ -35,13 +35,41 @@ def alpha_nominal(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> 
     Worked: units MET MET, MET UNMET, UNMET UNMET from two raters. Six values, three of each; observed
     disagreements 2, expected (36 − 18) / 5 = 3.6, α = 1 − 2 / 3.6 = 0.4444.
     """
-    counts, clusters = _pairable_counts(ratings)
+    counts, clusters, _ = _pairable_counts(ratings)
     return cluster_figure(
         _nominal_terms(counts),
         clusters,
         _nominal,
         unseen=_nominal_terms(label_pairs(counts.shape[1])) * _labels_per_pair(counts),
         agreement=pair_shares(counts),
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+def alpha_within(
+    ratings: Ratings, strata: Sequence[Hashable], *, resamples: int = 1000, seed: int = 0
+) -> Figure:
+    """`alpha_nominal` over several criteria, with the disagreement to expect counted within each.
+
+    `strata` names the criterion of each of the ratings' units. α = 1 − Σ Dₒₖ / Σ Dₑₖ over criteria k, both as
+    numbers of disagreeing values: α of one table of all is high already where some criteria are always met
+    and others never. One criterion gives `alpha_nominal`. Raises ValueError unless every unit has a stratum.
+
+    Worked: criterion a MET MET, MET MET, MET UNMET; criterion b UNMET UNMET, UNMET UNMET, UNMET MET. In each
+    observed disagreements 2, expected (36 − 26) / 5 = 2, so α = 1 − 4 / 4 = 0; of one table
+    1 − 4 / ((144 − 72) / 11) = 0.3889.
+    """
+    if len(strata) != len(ratings.units):
+        raise ValueError(f"strata must name one of each unit: {len(ratings.units)}; found {len(strata)}")
+    counts, clusters, pairable = _pairable_counts(ratings)
+    return cluster_figure(
+        _nominal_terms(counts),
+        clusters,
+        _nominal_within,
+        unseen=_nominal_terms(label_pairs(counts.shape[1])) * _labels_per_pair(counts),
+        agreement=pair_shares(counts),
+        strata=cluster_codes(strata)[pairable],
         resamples=resamples,
         seed=seed,
     )
@@ -58,7 +86,7 @@ def alpha_ordinal(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> 
     Worked: units low low, low mid, high high. Values 3, 1, 2 with midranks 2, 4, 5.5; disagreement observed
     2·(2 − 4)² = 8, expected 2·(3·1·4 + 3·2·12.25 + 1·2·2.25) / 5 = 36, α = 1 − 8 / 36 = 0.7778.
     """
-    counts, clusters = _pairable_counts(ratings)
+    counts, clusters, _ = _pairable_counts(ratings)
     n = len(counts)
     if n == 0:
         return Figure(None, None, None, 0)
@@ -177,18 +205,24 @@ def _labels_per_pair(counts: Floats) -> float:
     return float(counts.sum()) / (2 * max(1, len(counts)))
 
 
-def _pairable_counts(ratings: Ratings) -> tuple[Floats, NDArray[np.int64]]:
-    """(pairable units × labels) counts and the (pairable units,) clusters."""
+def _pairable_counts(ratings: Ratings) -> tuple[Floats, NDArray[np.int64], NDArray[np.bool_]]:
+    """(pairable units × labels) counts, their (pairable units,) clusters, and which units are (units,)."""
     counts = ratings.label_counts().astype(np.float64)
     pairable = counts.sum(axis=1) >= 2
-    return counts[pairable], ratings.clusters[pairable]
+    return counts[pairable], ratings.clusters[pairable], pairable
 
 
 def _nominal(terms: Floats) -> Floats:
+    return _nominal_within(terms[..., None, :])
+
+
+def _nominal_within(terms: Floats) -> Floats:
+    """α from (… × strata × 1 + labels): the coinciding values, and those of each label."""
     coinciding, per_label = terms[..., 0], terms[..., 1:]
     values = per_label.sum(axis=-1)
     unlike_pairs = values * values - (per_label * per_label).sum(axis=-1)
-    return 1 - divide((values - 1) * (values - coinciding), unlike_pairs)
+    expected = np.where(values > 1, divide(unlike_pairs, values - 1), 0.0)
+    return 1 - divide((values - coinciding).sum(axis=-1), expected.sum(axis=-1))
 
 
 def _interval(terms: Floats) -> Floats:

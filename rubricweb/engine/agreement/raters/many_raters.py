@@ -120,16 +120,16 @@ def _figure(
     rated, pairable = counts.sum(axis=1) > 0, counts.sum(axis=1) >= 2
     # A unit with one label tells of chance alone: agreement on a single cluster has nothing to be resampled.
     drawn = resamples if len(np.unique(ratings.clusters[pairable])) > 1 else 0
-    return cluster_figure(
+    figure = cluster_figure(
         _terms(counts[rated], weights),
         ratings.clusters[rated],
         statistic,
         unseen=_terms(label_pairs(counts.shape[1]), weights),
         agreement=_pair_shares(counts[rated], weights)[0],
-        n=int(pairable.sum()),
         resamples=drawn,
         seed=seed,
     )
+    return Figure(figure.value, figure.low, figure.high, int(pairable.sum()), df=figure.df)
 
 
 def pair_shares(counts: Floats) -> Floats:
