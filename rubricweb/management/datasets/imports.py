@@ -147,7 +147,7 @@ def labels(options: argparse.Namespace) -> int:
     if stored.queue is not None:
         note(f"Stored the labels as the closed queue {stored.queue} (id:{stored.queue.pk})")
     for run in stored.runs:
-        note(f"Stored the grades of {run.judge.name} as the imported run {run} (id:{run.pk})")
+        note(f"Stored the grades of {run.judge.name} as imported run {run.pk}, {run}")
     _note_left_out(stored.left_out)
     if options.json:
         from rubricweb.api.reviews.queue_schemas import LabelsImported, labels_imported

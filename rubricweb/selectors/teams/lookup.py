@@ -117,8 +117,11 @@ def system_called(team: Team, name: str) -> System:
 
 
 def _by_number_or_name(rows: QuerySet[Row], name: str, *, noun: str, team: Team, field: str = "name") -> Row:
-    """The row of this number, else of this name. Raises Invalid listing the first that there are."""
-    row = rows.filter(pk=int(name)).first() if _is_number(name) else None
+    """The row of this number, written 7 or id:7, else of this name. Raises Invalid listing the first that
+    there are.
+    """
+    number = name.removeprefix("id:")
+    row = rows.filter(pk=int(number)).first() if _is_number(number) else None
     row = row or rows.filter(**{field: name}).first()
     if row is None:
         known = ", ".join(f"{one.pk} ({getattr(one, field)})" for one in rows[:SHOWN])

@@ -8,7 +8,7 @@ from rubricweb.api.datasets.schemas import AddedAnswers, ImportedRater, LabelsPl
 from rubricweb.api.reviews.queue_schemas import LabelsImported
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import JournalEntry, Judgement, Rater, ReviewQueue, Run
+from rubricweb.models import Dataset, JournalEntry, Judgement, Rater, ReviewQueue, Run
 from rubricweb.selectors.datasets.items import ITEM_ORDERS
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
@@ -35,6 +35,27 @@ def test_rubrics_and_versions_are_listed_and_a_version_is_written_as_a_file(
     assert again.err.startswith("Already there:")
     unknown = bob("rubrics", "versions", "Nowhere")
     assert (unknown.code, f"Known: {version.rubric_id} ({version.title})" in unknown.err) == (1, True)
+
+
+def test_what_an_import_prints_names_the_dataset_to_other_commands(
+    people: Cast, at_terminal, tmp_path
+) -> None:
+    ed, file = at_terminal(people.ed), tmp_path / "answers.jsonl"
+    file.write_text('{"id": "one", "submission": "Paris."}')
+    printed = ed("import-dataset", file).err
+    dataset = Dataset.objects.get(name="answers")
+    assert printed == f"Stored answers (id:{dataset.pk})\n"
+    named = f"id:{dataset.pk}"
+    for room in ("items", "columns", "raters", "versions", "halves", "tag"):
+        assert ed("datasets", room, named).code == 0, room
+    assert "Paris." in ed("datasets", "items", named).out
+    assert "labels of answers yet" in ed("export", "--dataset", named).err
+    assert "no such runs" in ed("runs", "list", "--dataset", named).err
+    file.write_text('{"id": "two", "submission": "Rome."}')
+    assert f"Added 1 item to answers ({named})" in ed("add-items", file, "--dataset", named).err
+    assert ed("rename", "dataset", named, "Capitals").code == 0
+    unknown = ed("datasets", "items", f"id:{dataset.pk + 1}")
+    assert (unknown.code, f"Known: {dataset.pk} (Capitals)" in unknown.err) == (1, True)
 
 
 def test_answers_of_the_next_version_are_planned_added_and_taken_once(
@@ -166,7 +187,7 @@ def test_a_file_of_labels_is_looked_at_without_storing_it(people: Cast, at_termi
     assert not JournalEntry.objects.filter(verb="imported labels").exists()
     # Without --plan it is stored, and told as the API tells it.
     stored = ed(*[one for one in asked if one != "--plan"], "--json")
-    assert (stored.code, "Stored the grades of gpt as the imported run gpt from" in stored.err) == (0, True)
+    assert (stored.code, "Stored the grades of gpt as imported run " in stored.err) == (0, True)
     run = Run.objects.get(rater__name="gpt")
     assert misfits(LabelsImported, stored.out) == []
     named = {"id": run.pk, "name": "gpt from labels.csv"}
