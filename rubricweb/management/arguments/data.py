@@ -175,7 +175,11 @@ def some(command: argparse.ArgumentParser) -> None:
 
 
 def _version(text: str) -> int:
-    """7 for "id:7" and for "7"."""
+    """7 for "id:7". A number alone is refused: it could be meant for a rubric's."""
+    if not text.startswith("id:"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} names no version; write id:N, as `rubrics list` and `rubrics versions` print it"
+        )
     return positive(text.removeprefix("id:"))
 
 
@@ -189,7 +193,9 @@ def import_labels(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--dataset", required=True, metavar="id:N|NAME", help="the dataset that was labelled"
     )
-    command.add_argument("--rubric", default="-", help="file, id:N, or - (default) for the items' own")
+    command.add_argument(
+        "--rubric", default="-", help="file, id:N of a version, or - (default) for the items' own"
+    )
     command.add_argument("--name", default="", help="name of the queue they become (default: from the file)")
     command.add_argument("--shape", choices=SHAPES, help="what the columns stand for (default: recognised)")
     command.add_argument(
@@ -335,7 +341,7 @@ def agreement(command: argparse.ArgumentParser) -> None:
 
 def lint(command: argparse.ArgumentParser) -> None:
     """`rubricweb lint`."""
-    command.add_argument("rubric", metavar="RUBRIC", help="file, or id:N of a stored rubric")
+    command.add_argument("rubric", metavar="RUBRIC", help="file, or id:N of a stored version")
     command.add_argument(
         "--fail-on",
         default="",

@@ -48,7 +48,11 @@ def grade(command: argparse.ArgumentParser) -> None:
     )
     command.set_defaults(refuse=command.error)
     command.add_argument(
-        "rubric", nargs="?", metavar="RUBRIC", help="file, id:N of a stored rubric, or - for the items' own"
+        "rubric",
+        nargs="?",
+        metavar="RUBRIC",
+        help="file, id:N of a stored version as `rubrics list` and `rubrics versions` print it, or - for "
+        "the items' own",
     )
     command.add_argument("dataset", nargs="?", metavar="DATASET", help="file, or id:N of a stored dataset")
     command.add_argument(

@@ -99,8 +99,13 @@ def combination_called(team: Team, name: str) -> Combination:
 
 
 def rubric_called(team: Team, name: str) -> Rubric:
-    """A rubric by its number or its title."""
+    """A rubric by its number or its title; id:7 is a version. Raises Invalid."""
     rows = Rubric.objects.filter(team=team).order_by("-updated_at", "-pk")
+    if name.startswith("id:") and not rows.filter(title=name).exists():
+        raise Invalid(
+            f"{name!r} is how a version is named; a rubric is named by its number or title: "
+            "rubricweb rubrics list."
+        )
     return _by_number_or_name(rows, name, noun="rubric", team=team, field="title")
 
 

@@ -1,6 +1,7 @@
 """`rubricweb rubrics` and `datasets`: what there is, by the names other commands take."""
 
 import json
+import re
 
 from django.utils import timezone
 
@@ -35,6 +36,36 @@ def test_rubrics_and_versions_are_listed_and_a_version_is_written_as_a_file(
     assert again.err.startswith("Already there:")
     unknown = bob("rubrics", "versions", "Nowhere")
     assert (unknown.code, f"Known: {version.rubric_id} ({version.title})" in unknown.err) == (1, True)
+
+
+def test_the_id_that_lists_of_rubrics_print_is_that_of_a_version_everywhere(
+    people: Cast, at_terminal, tmp_path
+) -> None:
+    ed = at_terminal(people.ed)
+    first = factories.version(people.team, people.ed, title="First")
+    for weight in (2, 3):  # the ids of First's versions run ahead of the numbers of rubrics
+        (tmp_path / "again.yaml").write_text(
+            f"title: First\ncriteria:\n- {{name: polite, weight: {weight}, requirement: Is polite.}}\n"
+        )
+        assert ed("import-rubric", tmp_path / "again.yaml").code == 0
+    second = factories.version(people.team, people.ed, title="Second")
+    assert second.pk != second.rubric_id
+    listed = ed("rubrics", "list").out
+    assert re.search(rf"{second.rubric_id} +Second +v1 \(id:{second.pk}\)", listed)
+    assert re.search(rf"{first.rubric_id} +First +v3 \(id:\d+\)", listed)
+
+    # What is meant for a rubric's number is never taken for the id of another one's version.
+    bare = ed("rubrics", "show", second.rubric_id)
+    assert (bare.code, bare.out, "names no version; write id:N" in bare.err) == (2, "", True)
+    for action in (("rubrics", "versions"), ("archive", "rubric")):
+        refused = ed(*action, f"id:{second.pk}")
+        assert (refused.code, "a rubric is named by its number or title" in refused.err) == (1, True)
+
+    dataset = factories.dataset(people.team, people.ed, name="told")
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=second)
+    shown = ed("runs", "show", run.pk).out
+    assert f"Second v1 (id:{second.pk})" in shown
+    assert f"told (id:{dataset.pk})" in shown
 
 
 def test_what_an_import_prints_names_the_dataset_to_other_commands(
