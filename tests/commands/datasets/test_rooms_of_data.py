@@ -9,7 +9,7 @@ from rubricweb.api.datasets.schemas import AddedAnswers, ImportedRater, LabelsPl
 from rubricweb.api.reviews.queue_schemas import LabelsImported
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import Dataset, JournalEntry, Judgement, Rater, ReviewQueue, Run
+from rubricweb.models import Dataset, JournalEntry, Judgement, Rater, ReviewQueue, Rubric, Run
 from rubricweb.selectors.datasets.items import ITEM_ORDERS
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
@@ -66,6 +66,24 @@ def test_the_id_that_lists_of_rubrics_print_is_that_of_a_version_everywhere(
     shown = ed("runs", "show", run.pk).out
     assert f"Second v1 (id:{second.pk})" in shown
     assert f"told (id:{dataset.pk})" in shown
+
+
+def test_an_import_says_what_else_goes_by_the_name(people: Cast, at_terminal, tmp_path) -> None:
+    ed, rubric, answers = at_terminal(people.ed), tmp_path / "polite.json", tmp_path / "answers.json"
+    polite = {"title": "Polite", "criteria": [{"name": "x", "weight": 1, "requirement": "Is polite."}]}
+    rubric.write_text(json.dumps(polite))
+    assert ed("import-rubric", rubric).err.endswith(")\n")  # nothing else
+    first = Rubric.objects.get()
+    answers.write_text(json.dumps({"rubric": polite, "items": [{"id": "one", "submission": "Thanks."}]}))
+    said = ed("import-dataset", answers).err
+    assert f"Its rubric: Polite v1 (id:{first.versions.get().pk + 1}), beside the rubric Polite (" in said
+    answers.write_text(json.dumps({"items": [{"id": "one", "submission": "Thank you."}]}))
+    dataset = Dataset.objects.get()
+    assert f"), beside answers (id:{dataset.pk})\n" in ed("import-dataset", answers).err
+    assert ed("archive", "rubric", first.pk).code == 0
+    polite["criteria"][0]["weight"] = 2
+    rubric.write_text(json.dumps(polite))
+    assert f" of rubric {first.pk}, which is archived" in ed("import-rubric", rubric).err
 
 
 def test_what_an_import_prints_names_the_dataset_to_other_commands(
