@@ -87,6 +87,8 @@ def graded_by_and_over(run: Run) -> list[tuple[str, str]]:
     """The rubric version and the dataset of a run, with the ids that name them to other commands."""
     version = run.rubric_version
     rubric = "that of each item" if version is None else f"{version} (id:{version.pk})"
+    if version is not None and run.dataset.items.filter(rubric_version__isnull=False).exists():
+        rubric += "; items that bring a rubric are judged by their own"
     return [("rubric", rubric), ("dataset", f"{run.dataset} (id:{run.dataset_id})")]
 
 

@@ -66,6 +66,11 @@ def test_the_id_that_lists_of_rubrics_print_is_that_of_a_version_everywhere(
     shown = ed("runs", "show", run.pk).out
     assert f"Second v1 (id:{second.pk})" in shown
     assert f"told (id:{dataset.pk})" in shown
+    own = {"id": "own", "submission": "4", "rubric": [{"weight": 1, "requirement": "Says 4."}]}
+    mixed = factories.dataset(people.team, people.ed, name="mixed", items=[own])
+    run = factories.run(people.team, people.ed, dataset=mixed, rubric_version=second)
+    assert "items that bring a rubric are judged by their own" in ed("runs", "show", run.pk).out
+    assert "judged by their own" not in shown
 
 
 def test_an_import_says_what_else_goes_by_the_name(people: Cast, at_terminal, tmp_path) -> None:
