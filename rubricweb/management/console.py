@@ -248,7 +248,10 @@ def parser() -> argparse.ArgumentParser:
     link = subcommand(
         commands, "sign-in-link", "a link that signs somebody in once", "teams.people", "sign_in_link"
     )
-    link.add_argument("person", metavar="USER", help="user name or e-mail address")
+    words = "let somebody who lost phone and recovery codes sign in without them"
+    removed = subcommand(commands, "remove-second-factor", words, "teams.people", "remove_second_factor")
+    for command in (link, removed):
+        command.add_argument("person", metavar="USER", help="user name or e-mail address")
     made = subcommand(commands, "create-team", "a new team with its owner", "teams.people", "create_team")
     made.add_argument("name", metavar="NAME", help="what the team is called")
     made.add_argument(

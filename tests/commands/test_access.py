@@ -15,7 +15,8 @@ Path = tuple[str, ...]
 
 # What the operator does, who is nobody's member; the folder and the database are theirs.
 OPERATORS = {
-    *(("serve",), ("sign-in-link",), ("create-team",), ("load-demo",), ("manage",)),
+    *(("serve",), ("sign-in-link",), ("remove-second-factor",)),
+    *(("create-team",), ("load-demo",), ("manage",)),
     ("endpoints", "reencrypt"),
 }
 

@@ -42,7 +42,7 @@ def import_dataset(command: argparse.ArgumentParser) -> None:
 def add_items(command: argparse.ArgumentParser) -> None:
     """`rubricweb add-items`."""
     command.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet; every id must be new")
-    command.add_argument("--dataset", required=True, metavar="N|NAME", help="the dataset they belong to")
+    command.add_argument("--dataset", required=True, metavar="id:N|NAME", help="the dataset they belong to")
     column(command)
     strict_items(command)
     team_and_person(command)
@@ -175,7 +175,11 @@ def some(command: argparse.ArgumentParser) -> None:
 
 
 def _version(text: str) -> int:
-    """7 for "id:7" and for "7"."""
+    """7 for "id:7". A number alone is refused: it could be meant for a rubric's."""
+    if not text.startswith("id:"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} names no version; write id:N, as `rubrics list` and `rubrics versions` print it"
+        )
     return positive(text.removeprefix("id:"))
 
 
@@ -186,8 +190,12 @@ def import_labels(command: argparse.ArgumentParser) -> None:
         type=Path,
         help="CSV, JSONL, JSON or Parquet: one label a row, or columns by criterion, rater or both",
     )
-    command.add_argument("--dataset", required=True, metavar="N|NAME", help="the dataset that was labelled")
-    command.add_argument("--rubric", default="-", help="file, id:N, or - (default) for the items' own")
+    command.add_argument(
+        "--dataset", required=True, metavar="id:N|NAME", help="the dataset that was labelled"
+    )
+    command.add_argument(
+        "--rubric", default="-", help="file, id:N of a version, or - (default) for the items' own"
+    )
     command.add_argument("--name", default="", help="name of the queue they become (default: from the file)")
     command.add_argument("--shape", choices=SHAPES, help="what the columns stand for (default: recognised)")
     command.add_argument(
@@ -246,7 +254,7 @@ class _ExportFormats:
 
 def export(command: argparse.ArgumentParser) -> None:
     """`rubricweb export`."""
-    command.add_argument("--dataset", required=True, metavar="N|NAME")
+    command.add_argument("--dataset", required=True, metavar="id:N|NAME")
     command.add_argument("--what", default="ground_truth", help="ground_truth (default) or verdicts")
     command.add_argument(
         "--format",
@@ -293,7 +301,9 @@ def compare(command: argparse.ArgumentParser) -> None:
         help="compare with this earlier run over the same dataset instead; or with another system version, "
         "by the newest runs over the two that were graded alike",
     )
-    command.add_argument("--dataset", default="", metavar="N|NAME", help="of two versions: over this dataset")
+    command.add_argument(
+        "--dataset", default="", metavar="id:N|NAME", help="of two versions: over this dataset"
+    )
     command.add_argument("--judge", default="", metavar="NAME", help="of two versions: graded by this judge")
     command.add_argument(
         "--fail-on",
@@ -332,7 +342,7 @@ def agreement(command: argparse.ArgumentParser) -> None:
 
 def lint(command: argparse.ArgumentParser) -> None:
     """`rubricweb lint`."""
-    command.add_argument("rubric", metavar="RUBRIC", help="file, or id:N of a stored rubric")
+    command.add_argument("rubric", metavar="RUBRIC", help="file, or id:N of a stored version")
     command.add_argument(
         "--fail-on",
         default="",

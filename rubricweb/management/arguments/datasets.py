@@ -63,7 +63,7 @@ def datasets(room: argparse.ArgumentParser) -> None:
     )
     one_case, changing = _case(actions), [*_changing(actions), _halves(actions), _tag(actions)]
     for command in (shown, halved, rated, changed, answered, named, one_case, *changing):
-        command.add_argument("dataset", metavar="DATASET", help="its number or name")
+        command.add_argument("dataset", metavar="DATASET", help="its number, also as id:N, or its name")
     one_case.add_argument("case", metavar="CASE", help="its key, or id:N")
     _answers(answered)
     some(listed)
@@ -176,7 +176,7 @@ def _import(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> a
     )
     brought.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet")
     brought.add_argument("--name", default="", help="name of a new dataset (default: from the file)")
-    brought.add_argument("--into", default="", metavar="N|NAME", help="a dataset the items are added to")
+    brought.add_argument("--into", default="", metavar="id:N|NAME", help="a dataset the items are added to")
     brought.add_argument("--system", default="", metavar="SYSTEM@VERSION", help="the rows are its answers")
     brought.add_argument(
         "--as-attempt", action="store_true", help="answers to cases it has answered are its next attempt"
@@ -201,7 +201,9 @@ def _combine(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         "datasets.combining",
         "combine",
     )
-    combined.add_argument("datasets", nargs="+", metavar="DATASET", help="2 to 20, by number or name")
+    combined.add_argument(
+        "datasets", nargs="+", metavar="DATASET", help="2 to 20, by number (also id:N) or name"
+    )
     combined.add_argument("--name", required=True, help="what the new dataset is called")
     combined.add_argument(
         "--system", default="", metavar="SYSTEM", help="what was built (default: from the datasets' names)"

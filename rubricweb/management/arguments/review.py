@@ -34,7 +34,7 @@ def queues(room: argparse.ArgumentParser) -> None:
     )
     opened = action("new", "open a queue over items of a dataset")
     opened.add_argument("name", metavar="NAME", help="what reviewers see in their list")
-    opened.add_argument("--dataset", required=True, metavar="N|NAME")
+    opened.add_argument("--dataset", required=True, metavar="id:N|NAME")
     opened.add_argument(
         "--rubric",
         default="",

@@ -48,7 +48,11 @@ def grade(command: argparse.ArgumentParser) -> None:
     )
     command.set_defaults(refuse=command.error)
     command.add_argument(
-        "rubric", nargs="?", metavar="RUBRIC", help="file, id:N of a stored rubric, or - for the items' own"
+        "rubric",
+        nargs="?",
+        metavar="RUBRIC",
+        help="file, id:N of a stored version as `rubrics list` and `rubrics versions` print it, or - for "
+        "the items' own",
     )
     command.add_argument("dataset", nargs="?", metavar="DATASET", help="file, or id:N of a stored dataset")
     command.add_argument(
@@ -96,7 +100,10 @@ def grade(command: argparse.ArgumentParser) -> None:
         "--cascade", action="store_true", help="ask the judges in turn, each next one only where needed"
     )
     command.add_argument(
-        "--examples", default="", metavar="DATASET", help="N|NAME of a labelled dataset to show examples from"
+        "--examples",
+        default="",
+        metavar="DATASET",
+        help="id:N|NAME of a labelled dataset to show examples from",
     )
     command.add_argument(
         "--n-examples", type=positive, default=3, metavar="N", help="examples per criterion (default 3)"
@@ -169,7 +176,7 @@ def runs(room: argparse.ArgumentParser) -> None:
 
     listed = action("list", "the newest runs", "list_runs")
     listed.add_argument("--state", default="", help="only those that are running, paused, finished, …")
-    listed.add_argument("--dataset", default="", metavar="DATASET", help="only over this one: N|NAME")
+    listed.add_argument("--dataset", default="", metavar="DATASET", help="only over this one: id:N|NAME")
     listed.add_argument("--limit", type=positive, default=20, metavar="N", help="how many (default 20)")
     listed.add_argument("--json", action="store_true", help="print a JSON object a line")
     shown = action("show", "one run, with what went wrong and its log")

@@ -182,4 +182,5 @@ def _say_runs(runs: list[reruns.Rerun]) -> None:
         what = f"{one.cached.low:,.0f} of {counted(one.calls, 'call')} are answered already"
         if one.started_as is not None:
             what = f"started as run {one.started_as}"
-        note(f"{one.run} (id:{one.run.pk}) as {one.system or 'it was'}: {one.refused or what}")
+        named = f"run {one.run.pk}, {one.run.name}" if one.run.name else str(one.run)
+        note(f"{named}, as {one.system or 'it was'}: {one.refused or what}")

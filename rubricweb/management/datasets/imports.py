@@ -1,6 +1,7 @@
 """`rubricweb import-…`: files into rubrics, datasets and labels."""
 
 import argparse
+import re
 import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,7 +18,7 @@ from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import read_file, stored_id
 from rubricweb.management.terminal.printed import table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.models import Dataset, Role, RubricVersion
+from rubricweb.models import Dataset, Role, Rubric, RubricVersion
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import label_files
 from rubricweb.services.datasets import answers as answer_files
@@ -43,7 +44,7 @@ def rubric(options: argparse.Namespace) -> int:
     version, is_new = files.rubric_from_file(
         actor.team, by=actor.user, data=data, filename=options.file.name, title=options.title
     )
-    note(f"{'Published' if is_new else 'Already there:'} {version} (id:{version.pk})")
+    note(f"{'Published' if is_new else 'Already there:'} {version} (id:{version.pk}){_others(version)}")
     return 0
 
 
@@ -60,7 +61,9 @@ def dataset(options: argparse.Namespace) -> int:
         columns=columns,
         strict=options.strict,
     )
-    note(f"{'Stored' if is_new else 'Already there:'} {stored.dataset} (id:{stored.dataset.pk})")
+    note(f"{'Stored' if is_new else 'Already there:'} {_dataset_words(stored.dataset)}")
+    if is_new and (version := stored.dataset.rubric_version) is not None:
+        note(f"Its rubric: {version} (id:{version.pk}){_others(version)}")
     _note_left_out_of(stored)
     return 0
 
@@ -147,7 +150,7 @@ def labels(options: argparse.Namespace) -> int:
     if stored.queue is not None:
         note(f"Stored the labels as the closed queue {stored.queue} (id:{stored.queue.pk})")
     for run in stored.runs:
-        note(f"Stored the grades of {run.judge.name} as the imported run {run} (id:{run.pk})")
+        note(f"Stored the grades of {run.judge.name} as imported run {run.pk}, {run}")
     _note_left_out(stored.left_out)
     if options.json:
         from rubricweb.api.reviews.queue_schemas import LabelsImported, labels_imported
@@ -234,7 +237,7 @@ def rubric_named(
     version, is_new = files.rubric_from_file(
         actor.team, by=actor.user, data=_file(path, "rubrics versions RUBRIC"), filename=path.name
     )
-    tell(f"Rubric: {version} (id:{version.pk}{', new' if is_new else ''})")
+    tell(f"Rubric: {version} (id:{version.pk}{', new' if is_new else ''}){_others(version)}")
     return version
 
 
@@ -246,8 +249,33 @@ def dataset_named(actor: Actor, name: str, *, tell: Callable[[str], object] = no
     stored, is_new = files.dataset_from_file(
         actor.team, by=actor.user, data=_file(path, "datasets list"), filename=path.name
     )
-    tell(f"Dataset: {stored.dataset} (id:{stored.dataset.pk}{', new' if is_new else ''})")
+    tell(f"Dataset: {_dataset_words(stored.dataset, ', new' if is_new else '')}")
     return stored.dataset
+
+
+def _dataset_words(dataset: Dataset, more: str = "") -> str:
+    """ "answers (2) (id:7), beside answers (id:3)": a name that was taken by other items got a number."""
+    words = f"{dataset} (id:{dataset.pk}{more})"
+    other = Dataset.objects.filter(team=dataset.team_id, name=_without_number(dataset.name)).first()
+    return words if other in (None, dataset) else f"{words}, beside {other} (id:{other.pk})"
+
+
+def _others(version: RubricVersion) -> str:
+    """What else goes by the title of a version's rubric, and that the rubric is archived; "" mostly."""
+    rubric = version.rubric
+    if rubric is None:
+        return ""
+    called = Rubric.objects.filter(
+        team=rubric.team_id, title__in={rubric.title, _without_number(rubric.title)}
+    )
+    others = ", ".join(f"{one} (number {one.pk})" for one in called.exclude(pk=rubric.pk).order_by("pk")[:3])
+    archived = f" of rubric {rubric.pk}, which is archived" if rubric.archived_at else ""
+    return archived + (f", beside the rubric {others}" if others else "")
+
+
+def _without_number(name: str) -> str:
+    """ "answers" for "answers (2)"."""
+    return re.sub(r" \(\d+\)$", "", name)
 
 
 def _file(path: Path, listed_by: str) -> bytes:

@@ -29,9 +29,11 @@ def list_rubrics(options: argparse.Namespace) -> int:
         for row in page.rows:
             print_shape(RubricInList, row)
     elif page.rows:
-        rows = table(("id", "rubric", "newest"), ("edited", "criteria", "runs"))
+        # Not "id": that of a version, which other commands take as id:N, stands beside its number.
+        rows = table(("number", "rubric", "newest"), ("edited", "criteria", "runs"))
         for row in page.rows:
-            newest = f"v{row.newest_number}" if row.newest_number else "a draft"  # type: ignore[attr-defined]  # the selector counts
+            number, version_id = row.newest_number, row.newest_id  # type: ignore[attr-defined]  # the selector finds them
+            newest = f"v{number} (id:{version_id})" if number else "a draft"
             figures = (row.criterion_count, row.run_count)  # type: ignore[attr-defined]  # as above
             rows.add_row(str(row.pk), row.title, newest, moment(row.updated_at), *map(count, figures))
         terminal().print(rows)

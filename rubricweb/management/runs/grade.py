@@ -146,7 +146,9 @@ def _start(options: argparse.Namespace, actor: Actor, stack: ExitStack) -> list[
     for line in notes:
         note(line)
     for one in started:
-        note(f"Run {one.pk} has started. If it is cut off, go on with: rubricweb grade --resume {one.pk}")
+        rubric = "the rubric of each item" if rubric_version is None else rubric_version
+        on = f"If it is cut off, go on with: rubricweb grade --resume {one.pk}"
+        note(f"Run {one.pk} has started: {rubric} over {dataset}. {on}")
     return started
 
 

@@ -45,6 +45,8 @@ def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
     progress = run_progress.progress(ended, viewer=actor.user, now=database_now())
     table = _table()
     table.add_row("run", f"{ended.pk}, {ended.state}, {ended.autograder} by {ended.judge.name}")
+    for name, words in graded_by_and_over(ended):
+        table.add_row(name, words)
     if ended.system:
         table.add_row("system", ended.system)
     if ended.half:
@@ -79,6 +81,15 @@ def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
     table.add_row("tokens", WITHHELD if progress.withheld else tokens)
     table.add_row("cost", WITHHELD if progress.withheld else cost)
     _print(table)
+
+
+def graded_by_and_over(run: Run) -> list[tuple[str, str]]:
+    """The rubric version and the dataset of a run, with the ids that name them to other commands."""
+    version = run.rubric_version
+    rubric = "that of each item" if version is None else f"{version} (id:{version.pk})"
+    if version is not None and run.dataset.items.filter(rubric_version__isnull=False).exists():
+        rubric += "; items that bring a rubric are judged by their own"
+    return [("rubric", rubric), ("dataset", f"{run.dataset} (id:{run.dataset_id})")]
 
 
 def note_unfinished(run: Run, why: str) -> None:

@@ -7,7 +7,7 @@ from django.utils import timezone
 from rubricweb import access, tasks
 from rubricweb.engine.number_format import counted, text_of
 from rubricweb.engine.origin import origin_words
-from rubricweb.management.runs import watching
+from rubricweb.management.runs import grade_tables, watching
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.background import note_without_workers
 from rubricweb.management.terminal.paging import first, note_more
@@ -107,6 +107,7 @@ def show(options: argparse.Namespace) -> int:
         ("origin", f"{run.judge.name}, {origin_words(run.origin)}")
         if run.imported
         else ("asked", f"{run.autograder} by {run.judge.name}{', by batch' * (run.mode == RunMode.BATCH)}"),
+        *grade_tables.graded_by_and_over(run),
         *([("system", run.system)] if run.system else []),
         *([("half", f"{run.half} cases")] if run.half else []),
         *watching.lines(progress),

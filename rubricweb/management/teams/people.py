@@ -1,4 +1,4 @@
-"""`rubricweb sign-in-link`, `create-team`, `load-demo`: letting people in."""
+"""`rubricweb sign-in-link`, `remove-second-factor`, `create-team`, `load-demo`: letting people in."""
 
 import argparse
 import os
@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from rubricweb import tasks
+from rubricweb.errors import Conflict
 from rubricweb.management.serving.serve import running_at
 from rubricweb.management.teams.judges import start_offline
 from rubricweb.management.terminal import prepare
@@ -17,13 +18,24 @@ from rubricweb.selectors.shared import workers
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import demo
-from rubricweb.services.teams import teams
+from rubricweb.services.teams import sign_in_links, teams
 
 
 def sign_in_link(options: argparse.Namespace) -> int:
     prepare.require_tables(note)
     person = lookup.person_called(options.person)
     sys.stdout.write(f"{prepare.sign_in_link(person, site_address())}\n")
+    return 0
+
+
+def remove_second_factor(options: argparse.Namespace) -> int:
+    """For who lost both phone and recovery codes; a sign-in link alone would ask for them."""
+    prepare.require_tables(note)
+    person = lookup.person_called(options.person)
+    if not sign_in_links.remove_second_factor(person):
+        raise Conflict(f"{person} has set up no second factor.")
+    note(f"{person} signs in without a second factor from now on, and can set up another one.")
+    note(f"By password, or by a link: rubricweb sign-in-link {person.username}")
     return 0
 
 

@@ -104,7 +104,8 @@ class Table(RichTable):
     """Rows and columns; where there is no room for them, a few lines for every row.
 
     A column of figures is never cut or wrapped, one of words is no narrower than READABLE or its longest
-    word: without that room a row is its first cell (with what follows an id), and below it all others, named.
+    word: without that room a row is its first cell (with what follows an id or number), and below it all
+    others, named.
     """
 
     def __init__(self, words: Sequence[str] = (), figures: Sequence[str] = ()) -> None:
@@ -132,7 +133,7 @@ class Table(RichTable):
 
     def _stacked(self, width: int) -> RenderResult:
         titles = [str(column.header) for column in self.columns]
-        first = 2 if titles[0] == "id" else 1
+        first = 2 if titles[0] in ("id", "number") else 1
         for row in zip(*(column.cells for column in self.columns), strict=True):
             cells = [str(cell) for cell in row]
             below = zip(titles[first:], cells[first:], strict=True)

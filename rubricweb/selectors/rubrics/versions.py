@@ -45,7 +45,8 @@ def rubrics(
 ) -> Page[Rubric]:
     """The team's rubrics, newest edit first; or those archived.
 
-    Each has `newest_number` and `criterion_count` of its newest version (None before v1) and `run_count`.
+    Each has `newest_number`, `newest_id` and `criterion_count` of its newest version (None before v1) and
+    `run_count`.
     """
     newest = RubricVersion.objects.filter(rubric=OuterRef("pk")).order_by("-number")
     counted = newest.annotate(criterion_total=Count("criteria"))
@@ -54,6 +55,7 @@ def rubrics(
         .defer("draft")
         .annotate(
             newest_number=Subquery(newest.values("number")[:1]),
+            newest_id=Subquery(newest.values("pk")[:1]),
             criterion_count=Subquery(counted.values("criterion_total")[:1]),
             run_count=Count("versions__runs", distinct=True),
         )

@@ -99,8 +99,13 @@ def combination_called(team: Team, name: str) -> Combination:
 
 
 def rubric_called(team: Team, name: str) -> Rubric:
-    """A rubric by its number or its title."""
+    """A rubric by its number or its title; id:7 is a version. Raises Invalid."""
     rows = Rubric.objects.filter(team=team).order_by("-updated_at", "-pk")
+    if name.startswith("id:") and not rows.filter(title=name).exists():
+        raise Invalid(
+            f"{name!r} is how a version is named; a rubric is named by its number or title: "
+            "rubricweb rubrics list."
+        )
     return _by_number_or_name(rows, name, noun="rubric", team=team, field="title")
 
 
@@ -117,8 +122,11 @@ def system_called(team: Team, name: str) -> System:
 
 
 def _by_number_or_name(rows: QuerySet[Row], name: str, *, noun: str, team: Team, field: str = "name") -> Row:
-    """The row of this number, else of this name. Raises Invalid listing the first that there are."""
-    row = rows.filter(pk=int(name)).first() if _is_number(name) else None
+    """The row of this number, written 7 or id:7, else of this name. Raises Invalid listing the first that
+    there are.
+    """
+    number = name.removeprefix("id:")
+    row = rows.filter(pk=int(number)).first() if _is_number(number) else None
     row = row or rows.filter(**{field: name}).first()
     if row is None:
         known = ", ".join(f"{one.pk} ({getattr(one, field)})" for one in rows[:SHOWN])

@@ -64,7 +64,7 @@ def test_combinations_are_listed_their_runs_started_again_and_one_is_cancelled(
     assert misfits(Combination, printed) == []
     assert json.loads(printed)["datasets"][1]["name"] == "replies v2"
     runs = ("datasets", "combination-runs", "all")
-    assert f"(id:{run.pk}) as replies@v1: 9 of 9 calls are answered already" in ed(*runs).err
+    assert f"Run {run.pk}, as replies@v1: 9 of 9 calls are answered already" in ed(*runs).err
     assert misfits(Rerun, ed(*runs, "--json").out) == []
     nowhere = ed(*runs, "--budget", "1")
     assert (nowhere.code, "--run" in nowhere.err) == (1, True)

@@ -139,7 +139,7 @@ def test_labels_of_a_machine_are_no_peoples_labels(compared: Installation, tmp_p
     )
     assert stored.returncode == 0, stored.stderr
     run = compared.number("SELECT id FROM rubricweb_run WHERE rater_id IS NOT NULL")
-    assert f"Stored the grades of gpt as the imported run gpt from model.csv (id:{run})" in stored.stderr
+    assert f"Stored the grades of gpt as imported run {run}, gpt from model.csv" in stored.stderr
     asked = ("export", "--dataset", "answers", "--what", "verdicts", "--format", "csv")
     exported = compared.run(*asked, "--run", str(run), "--queue", "two people")
     kinds = {(row["rater"], row["origin"]) for row in csv.DictReader(exported.stdout.splitlines())}

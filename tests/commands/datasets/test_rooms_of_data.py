@@ -1,6 +1,7 @@
 """`rubricweb rubrics` and `datasets`: what there is, by the names other commands take."""
 
 import json
+import re
 
 from django.utils import timezone
 
@@ -8,7 +9,7 @@ from rubricweb.api.datasets.schemas import AddedAnswers, ImportedRater, LabelsPl
 from rubricweb.api.reviews.queue_schemas import LabelsImported
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import JournalEntry, Judgement, Rater, ReviewQueue, Run
+from rubricweb.models import Dataset, JournalEntry, Judgement, Rater, ReviewQueue, Rubric, Run
 from rubricweb.selectors.datasets.items import ITEM_ORDERS
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
@@ -35,6 +36,80 @@ def test_rubrics_and_versions_are_listed_and_a_version_is_written_as_a_file(
     assert again.err.startswith("Already there:")
     unknown = bob("rubrics", "versions", "Nowhere")
     assert (unknown.code, f"Known: {version.rubric_id} ({version.title})" in unknown.err) == (1, True)
+
+
+def test_the_id_that_lists_of_rubrics_print_is_that_of_a_version_everywhere(
+    people: Cast, at_terminal, tmp_path
+) -> None:
+    ed = at_terminal(people.ed)
+    first = factories.version(people.team, people.ed, title="First")
+    for weight in (2, 3):  # the ids of First's versions run ahead of the numbers of rubrics
+        (tmp_path / "again.yaml").write_text(
+            f"title: First\ncriteria:\n- {{name: polite, weight: {weight}, requirement: Is polite.}}\n"
+        )
+        assert ed("import-rubric", tmp_path / "again.yaml").code == 0
+    second = factories.version(people.team, people.ed, title="Second")
+    assert second.pk != second.rubric_id
+    listed = ed("rubrics", "list").out
+    assert re.search(rf"{second.rubric_id} +Second +v1 \(id:{second.pk}\)", listed)
+    assert re.search(rf"{first.rubric_id} +First +v3 \(id:\d+\)", listed)
+
+    # What is meant for a rubric's number is never taken for the id of another one's version.
+    bare = ed("rubrics", "show", second.rubric_id)
+    assert (bare.code, bare.out, "names no version; write id:N" in bare.err) == (2, "", True)
+    for action in (("rubrics", "versions"), ("archive", "rubric")):
+        refused = ed(*action, f"id:{second.pk}")
+        assert (refused.code, "a rubric is named by its number or title" in refused.err) == (1, True)
+
+    dataset = factories.dataset(people.team, people.ed, name="told")
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=second)
+    shown = ed("runs", "show", run.pk).out
+    assert f"Second v1 (id:{second.pk})" in shown
+    assert f"told (id:{dataset.pk})" in shown
+    own = {"id": "own", "submission": "4", "rubric": [{"weight": 1, "requirement": "Says 4."}]}
+    mixed = factories.dataset(people.team, people.ed, name="mixed", items=[own])
+    run = factories.run(people.team, people.ed, dataset=mixed, rubric_version=second)
+    assert "items that bring a rubric are judged by their own" in ed("runs", "show", run.pk).out
+    assert "judged by their own" not in shown
+
+
+def test_an_import_says_what_else_goes_by_the_name(people: Cast, at_terminal, tmp_path) -> None:
+    ed, rubric, answers = at_terminal(people.ed), tmp_path / "polite.json", tmp_path / "answers.json"
+    polite = {"title": "Polite", "criteria": [{"name": "x", "weight": 1, "requirement": "Is polite."}]}
+    rubric.write_text(json.dumps(polite))
+    assert ed("import-rubric", rubric).err.endswith(")\n")  # nothing else
+    first = Rubric.objects.get()
+    answers.write_text(json.dumps({"rubric": polite, "items": [{"id": "one", "submission": "Thanks."}]}))
+    said = ed("import-dataset", answers).err
+    assert f"Its rubric: Polite v1 (id:{first.versions.get().pk + 1}), beside the rubric Polite (" in said
+    answers.write_text(json.dumps({"items": [{"id": "one", "submission": "Thank you."}]}))
+    dataset = Dataset.objects.get()
+    assert f"), beside answers (id:{dataset.pk})\n" in ed("import-dataset", answers).err
+    assert ed("archive", "rubric", first.pk).code == 0
+    polite["criteria"][0]["weight"] = 2
+    rubric.write_text(json.dumps(polite))
+    assert f" of rubric {first.pk}, which is archived" in ed("import-rubric", rubric).err
+
+
+def test_what_an_import_prints_names_the_dataset_to_other_commands(
+    people: Cast, at_terminal, tmp_path
+) -> None:
+    ed, file = at_terminal(people.ed), tmp_path / "answers.jsonl"
+    file.write_text('{"id": "one", "submission": "Paris."}')
+    printed = ed("import-dataset", file).err
+    dataset = Dataset.objects.get(name="answers")
+    assert printed == f"Stored answers (id:{dataset.pk})\n"
+    named = f"id:{dataset.pk}"
+    for room in ("items", "columns", "raters", "versions", "halves", "tag"):
+        assert ed("datasets", room, named).code == 0, room
+    assert "Paris." in ed("datasets", "items", named).out
+    assert "labels of answers yet" in ed("export", "--dataset", named).err
+    assert "no such runs" in ed("runs", "list", "--dataset", named).err
+    file.write_text('{"id": "two", "submission": "Rome."}')
+    assert f"Added 1 item to answers ({named})" in ed("add-items", file, "--dataset", named).err
+    assert ed("rename", "dataset", named, "Capitals").code == 0
+    unknown = ed("datasets", "items", f"id:{dataset.pk + 1}")
+    assert (unknown.code, f"Known: {dataset.pk} (Capitals)" in unknown.err) == (1, True)
 
 
 def test_answers_of_the_next_version_are_planned_added_and_taken_once(
@@ -166,7 +241,7 @@ def test_a_file_of_labels_is_looked_at_without_storing_it(people: Cast, at_termi
     assert not JournalEntry.objects.filter(verb="imported labels").exists()
     # Without --plan it is stored, and told as the API tells it.
     stored = ed(*[one for one in asked if one != "--plan"], "--json")
-    assert (stored.code, "Stored the grades of gpt as the imported run gpt from" in stored.err) == (0, True)
+    assert (stored.code, "Stored the grades of gpt as imported run " in stored.err) == (0, True)
     run = Run.objects.get(rater__name="gpt")
     assert misfits(LabelsImported, stored.out) == []
     named = {"id": run.pk, "name": "gpt from labels.csv"}

@@ -3,6 +3,7 @@
 import json
 
 from rubricweb.api.cases.tag_schemas import TagChange, TagCount
+from rubricweb.services.datasets.tags import tagging
 from tests import factories
 from tests.commands.shapes import misfits
 from tests.factories import Cast
@@ -18,6 +19,10 @@ def test_cases_are_tagged_shown_and_found(people: Cast, at_terminal, tmp_path) -
     )
     said = ed("datasets", "tag", "told", "--case", "good", "--case", "bad", "--add", "Hard,billing").err
     assert "2 cases: added billing, hard." in said
+    taken = ed("datasets", "tag", "told", "--case", "good", "--case", "bad", "--remove", "hard,absent").err
+    assert taken.splitlines()[-2:] == ["No case had absent.", "2 cases had hard."]
+    assert "No case had hard." in ed("datasets", "tag", "told", "--case", "good", "--remove", "hard").err
+    assert ed("datasets", "tag", "told", "--case", "good", "--case", "bad", "--add", "hard").code == 0
     names = tmp_path / "items.txt"
     names.write_text("bad\n")
     printed = ed("datasets", "tag", "told", "--items-from", str(names), "--remove", "hard", "--json").out
@@ -34,6 +39,19 @@ def test_cases_are_tagged_shown_and_found(people: Cast, at_terminal, tmp_path) -
     assert "billing, hard" in bob("datasets", "items", "told", "--tag", "hard").out
     assert "no such items" in bob("datasets", "items", "told", "--tag", "absent").err
     assert "Tags: billing, hard" in bob("datasets", "case", "told", "good").err
+
+
+def test_who_is_to_review_a_case_blind_is_not_told_whether_it_had_a_tag(people: Cast, at_terminal) -> None:
+    items = [{"case_id": "c1", "system": f"assistant@v{n}", "submission": f"Yes {n}."} for n in (1, 2)]
+    dataset = factories.dataset(people.team, people.alice, name="asked", items=items)
+    version = factories.version(people.team, people.alice)
+    factories.queue(people.team, people.alice, dataset=dataset, rubric_version=version, raters=[people.ed])
+    case = dataset.cases.get()
+    tagging.change_tags(dataset, by=people.alice, add=["hard"], case_ids=[case.pk])
+    ed = at_terminal(people.ed)
+    for tag in ("hard", "absent"):
+        said = ed("datasets", "tag", "asked", "--case", f"id:{case.pk}", "--remove", tag).err
+        assert said == f"1 case: removed {tag}.\n"
 
 
 def test_wrong_tags_are_refused(people: Cast, at_terminal) -> None:

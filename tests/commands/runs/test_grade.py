@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -94,6 +95,10 @@ def test_a_mean_below_the_minimum_exits_100(installation: Installation, rubric: 
 def test_a_mean_at_the_minimum_exits_0(installation: Installation, rubric: Path, dataset: Path) -> None:
     ended = installation.run("grade", rubric, dataset, "--min-score", "0")
     assert ended.returncode == 0, ended.stderr
+    # It says what it graded by and over: before it asks, and with its figures.
+    assert re.search(r"Run \d+ has started: .+ v1 over .+\. If it is cut off", ended.stderr)
+    assert re.search(r"rubric +.+ v1 \(id:\d+\)", ended.stdout)
+    assert re.search(r"dataset +.+ \(id:\d+\)", ended.stdout)
 
 
 def test_a_broken_rubric_is_refused_with_every_place_and_grades_nothing(

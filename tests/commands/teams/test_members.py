@@ -5,9 +5,14 @@ import re
 
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.test import Client
 from django.urls import reverse
+from sesame.utils import get_query_string
 
 from rubricweb.errors import Invalid
+from rubricweb.management import console
 from rubricweb.models import ApiToken, Membership, Role, User
 from rubricweb.services.teams import teams
 from tests.api.client import ApiClient
@@ -132,3 +137,25 @@ def test_a_token_is_made_used_listed_and_revoked(people: Cast, at_terminal) -> N
     assert "revoked" in ann("tokens", "list").out
     long = ann("tokens", "new", "ci", "--days", "1000")
     assert (long.code, "1 to 366 days" in long.err) == (1, True)
+
+
+def test_who_lost_the_phone_signs_in_without_it_once_the_operator_took_it_off(
+    people: Cast, at_terminal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    TOTP.activate(people.ann, generate_totp_secret())
+    RecoveryCodes.activate(people.ann)
+    link = reverse("one_time_link") + get_query_string(people.ann)
+    asked = Client().post(reverse("one_time_link"), {"token": link.partition("token=")[2]})
+    assert asked["Location"] == reverse("mfa_authenticate")
+
+    assert console.main(["remove-second-factor", "ann"]) == 0
+    assert "rubricweb sign-in-link ann" in capsys.readouterr().err
+    people.ann.refresh_from_db()  # a link says when its holder came last
+    client, link = Client(), reverse("one_time_link") + get_query_string(people.ann)
+    client.post(reverse("one_time_link"), {"token": link.partition("token=")[2]})
+    assert client.get(reverse("dashboard", args=[people.team.slug])).status_code == 200
+    said = at_terminal(people.bob)("journal", "--limit", "1").out
+    assert "rubricweb took off the second factor of member Ann" in said
+
+    assert console.main(["remove-second-factor", "ann"]) == 1
+    assert "Ann has set up no second factor." in capsys.readouterr().err
