@@ -60,8 +60,10 @@ elif settings.CELERY_BROKER_URL.startswith(("redis", "sentinel")):
         # Redis gives a wake-up to somebody else when nobody acknowledged it for so long. Sooner is safe as
         # well: rows are leased, and a wake-up too many finds nothing to do.
         "visibility_timeout": 3600,
-        # A broker that does not answer is soon an error, which whoever notifies can do without.
+        # A broker that does not answer is soon an error, which whoever notifies can do without. One that
+        # hangs is still connected to, so reading from it needs a limit too. Workers read only what has come.
         "socket_connect_timeout": 3,
+        "socket_timeout": 3,
     }
 # Whoever notifies can do without a broker that is away, and has a person waiting: one more try, at once.
 app.conf.broker_transport_options |= {"max_retries": 1, "interval_start": 0, "interval_max": 0}

@@ -83,6 +83,12 @@ DEBUG = env.bool("DEBUG", default=False)
 LOCAL = env.bool("RUBRICWEB_LOCAL", default=False)
 VAR_DIR = Path(env.str("RUBRICWEB_VAR_DIR", default=str(folders.data_folder()))).resolve()
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+for _host in ALLOWED_HOSTS:
+    if not re.fullmatch(r"\*|\.?[\w-]+(\.[\w-]+)*|\[[\da-fA-F:.]+\]", _host, re.ASCII):
+        raise ImproperlyConfigured(
+            f"ALLOWED_HOSTS names {_host!r}, which no request can match: write the host alone, as in "
+            "rubrics.example.org, .example.org (with all below it) or [::1]; no http://, port, path or space."
+        )
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 SITE_URL = env.address("SITE_URL", default="http://127.0.0.1:8000", schemes=_WEB).rstrip("/")
 HTTPS = SITE_URL.startswith("https://")

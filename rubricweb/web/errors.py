@@ -89,6 +89,13 @@ def forbidden(request: HttpRequest, exception: PermissionDenied) -> HttpResponse
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    if not request.is_secure() and request.headers.get("Origin") == f"https://{request.get_host()}":
+        text = (
+            "The browser sent this form over https, and it came in here as http: the proxy in between is not "
+            "believed. Whoever runs this site must set TRUST_X_FORWARDED_PROTO=1, and have the proxy set "
+            "X-Forwarded-Proto. Nothing was changed."
+        )
+        return _page(request, 403, "Not set up for https", text)
     text = (
         "This form was open too long or came from another site. Go back, reload the page and send it again."
     )

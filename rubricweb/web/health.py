@@ -1,8 +1,11 @@
 """For load balancers and monitoring: the process answers; what it needs answers too."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from celery import current_app
 from django.contrib.auth.decorators import login_not_required
-from django.db import DatabaseError
+from django.db import DatabaseError, connection, transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from kombu.exceptions import OperationalError
 
@@ -10,6 +13,7 @@ from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.shared.workers import alive
 
 BROKER_SECONDS = 2
+DATABASE_SECONDS = 2
 
 
 @login_not_required
@@ -37,17 +41,39 @@ def ready(request: HttpRequest) -> HttpResponse:
 
 def _workers() -> int | None:
     try:
-        return len(alive(database_now()))
+        with _answering_soon():
+            return len(alive(database_now()))
     except DatabaseError:
         return None
 
 
-def _broker_answers() -> bool:
-    connection = current_app.connection_for_write(connect_timeout=BROKER_SECONDS)
+@contextmanager
+def _answering_soon() -> Iterator[None]:
+    """PostgreSQL has two seconds for a new connection, and for each query: a DatabaseError after that.
+
+    A server that hangs lets who is connected wait for ever, and cannot keep to a time-out of its own. So a
+    new connection is tried before the open one is asked.
+    """
+    if connection.vendor != "postgresql":
+        yield
+        return
+    probe = connection.copy()
+    probe.settings_dict["OPTIONS"]["connect_timeout"] = DATABASE_SECONDS
     try:
-        connection.ensure_connection(max_retries=1, interval_start=0, timeout=BROKER_SECONDS)
+        probe.ensure_connection()
+    finally:
+        probe.close()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL statement_timeout = '{DATABASE_SECONDS}s'")
+        yield
+
+
+def _broker_answers() -> bool:
+    broker = current_app.connection_for_write(connect_timeout=BROKER_SECONDS)
+    try:
+        broker.ensure_connection(max_retries=1, interval_start=0, timeout=BROKER_SECONDS)
     except (OperationalError, OSError):
         return False
     finally:
-        connection.release()
+        broker.release()
     return True

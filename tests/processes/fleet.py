@@ -5,8 +5,8 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import amqp
@@ -116,6 +116,22 @@ class Postgres(Kept):
         with suppress(psycopg.OperationalError), psycopg.connect(self.url, connect_timeout=2):
             return True
         return False
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """It and its backends, each a group of its own, stand still inside: connected to, and silent."""
+        assert self._process is not None
+        pid = self._process.pid
+        stopped = [pid]
+        os.kill(pid, signal.SIGSTOP)  # first, so that no backend comes after the list is taken
+        stopped += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+        try:
+            for one in stopped:
+                os.kill(one, signal.SIGSTOP)
+            yield
+        finally:
+            for one in stopped:
+                os.kill(one, signal.SIGCONT)
 
 
 class Redis(Kept):

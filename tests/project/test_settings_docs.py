@@ -91,6 +91,33 @@ def test_nonsense_is_refused_at_start_by_name(monkeypatch: pytest.MonkeyPatch, n
 
 
 @pytest.mark.parametrize(
+    "entry",
+    [
+        "https://rubrics.example.org",
+        "rubrics.example.org:8000",
+        "rubrics.example.org/",
+        " rubrics.example.org",
+        "*.example.org",
+        "::1",
+    ],
+)
+def test_a_host_that_no_request_can_match_is_refused_and_named(
+    monkeypatch: pytest.MonkeyPatch, entry: str
+) -> None:
+    monkeypatch.setenv("SECRET_KEY", "k" * 32)
+    monkeypatch.setenv("ALLOWED_HOSTS", f"localhost,{entry}")
+    with pytest.raises(ImproperlyConfigured, match=re.escape(f"ALLOWED_HOSTS names {entry!r}")):
+        runpy.run_path(str(ROOT / "rubricweb/settings.py"))
+
+
+def test_hosts_are_names_addresses_and_what_is_below_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "k" * 32)
+    hosts = ["Rubrics.example.org", "my_host", ".example.org", "10.0.0.1", "[::1]", "[::ffff:10.0.0.1]", "*"]
+    monkeypatch.setenv("ALLOWED_HOSTS", ",".join(hosts))
+    assert runpy.run_path(str(ROOT / "rubricweb/settings.py"))["ALLOWED_HOSTS"] == hosts
+
+
+@pytest.mark.parametrize(
     ("written", "meant"), [("1", True), ("True", True), ("0", False), ("No", False), ("", False)]
 )
 def test_yes_and_no_may_be_words(monkeypatch: pytest.MonkeyPatch, written: str, meant: bool) -> None:

@@ -70,7 +70,8 @@ def _start(supervisor: Supervisor, options: argparse.Namespace) -> str:
     address = f"http://{host}:{port}"
     env = {**os.environ, "PYTHONUNBUFFERED": "1"}
     env.setdefault("SITE_URL", address)
-    env.setdefault("ALLOWED_HOSTS", ",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, host])))
+    # Whatever names a proxy gives: our own question whether it answers, and the link, go to this one.
+    env["ALLOWED_HOSTS"] = ",".join(dict.fromkeys([*settings.ALLOWED_HOSTS, host]))
     if _needs_offline_judge(options):
         _start_judge(supervisor, env)
     web = _start_web(supervisor, env, options.host, port) if static_files.are_fresh() else None
@@ -94,7 +95,7 @@ def _start(supervisor: Supervisor, options: argparse.Namespace) -> str:
     _start_worker(supervisor, env, options.workers or settings.WORKER_PROCESSES)
     say(f"rubricweb is at {address}")
     if owner := lookup.first_of_all_owners():
-        say(f"Sign in as {owner}: {prepare.sign_in_link(owner, address)}")
+        say(f"Sign in as {owner}: {prepare.sign_in_link(owner, env['SITE_URL'].rstrip('/'))}")
         folder = ["--data", str(options.data)] if options.data else []
         another = shlex.join([_typed(), "sign-in-link", owner.username, *folder])
         say(f"(once, within 30 minutes; another: {another})")

@@ -187,3 +187,30 @@ def test_a_deletion_amid_which_the_database_is_killed_leaves_no_rows(mortal: Mor
     assert mortal.count("team") == 1
     # Its items and their cases, its import, its first version, itself and its bin.
     assert mortal.installation.number("SELECT rows_removed FROM rubricweb_deletion") == 2 * LARGE + 4
+
+
+ASK_TWICE = """
+import django
+django.setup()
+from django.test import Client
+for _ in range(2):
+    input()
+    print(Client().get("/ready", headers={"Host": "localhost"}).content.decode(), flush=True)
+"""
+
+
+def test_a_database_that_hangs_is_away_for_whoever_asks_ready(mortal: Mortal) -> None:
+    argv, env = [sys.executable, "-c", ASK_TWICE], mortal.installation.env
+    with subprocess.Popen(
+        argv, cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as web:
+        assert web.stdin
+        assert web.stdout
+        print(file=web.stdin, flush=True)
+        assert json.loads(web.stdout.readline())["database"] == "ok"
+        with mortal.postgres.hanging():
+            try:  # over the connection that is open by now
+                told, _ = web.communicate("\n", timeout=PATIENCE_SECONDS)
+            finally:
+                web.kill()
+        assert json.loads(told) == {"database": "away", "broker": "ok", "workers": None}

@@ -73,6 +73,17 @@ def test_a_second_one_on_the_same_folder_is_refused(serve: Start, installation: 
     assert installation.run("sign-in-link", username).stdout.startswith(running.address)
 
 
+def test_behind_a_proxy_it_asks_itself_and_its_link_opens_all_the_same(serve: Start) -> None:
+    running = serve(ALLOWED_HOSTS="rubrics.example.org")
+    url, _ = Visitor().press_sign_in(running.link)
+    assert url.startswith(f"{running.address}/t/")
+
+
+def test_its_link_begins_with_the_address_people_type_where_that_is_set(serve: Start) -> None:
+    running = serve(ALLOWED_HOSTS="rubrics.example.org", SITE_URL="https://rubrics.example.org/")
+    assert ": https://rubrics.example.org/sign-in/?token=" in running.said
+
+
 def test_a_taken_port_is_refused_when_it_was_asked_for(installation: Installation) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
