@@ -79,6 +79,8 @@ class Api(NinjaAPI):
     def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
         """Ninja's description with the error responses all operations share."""
         description = super().get_openapi_schema(**options)
+        for operation in _operations(description):
+            _as_openapi_has_it(operation)
         problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
         components = description["components"]
         components["schemas"] |= problem.pop("$defs") | {"Problem": problem}
@@ -106,6 +108,17 @@ class Api(NinjaAPI):
             if isinstance(url, URLPattern):
                 url.callback = _finished(url.callback)
         return [*urls, re_path(r"", unknown_route)]
+
+
+def _operations(description: dict[str, Any]) -> list[dict[str, Any]]:
+    return [operation for methods in description["paths"].values() for operation in methods.values()]
+
+
+def _as_openapi_has_it(operation: dict[str, Any]) -> None:
+    """Takes out what ninja writes otherwise than OpenAPI 3.1 does."""
+    for parameter in operation["parameters"]:
+        # A list, which belongs into the schema alone, and stands there too.
+        parameter.pop("examples", None)
 
 
 def _in_use(schemas: dict[str, Any], *roots: Any) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from collections import defaultdict
 from typing import Any, get_args
 
 import pytest
+from django.test import Client
+from openapi_spec_validator import validate
 from pydantic import BaseModel
 
 from tests.api.client import declared, faults_of
@@ -27,6 +29,10 @@ def operations() -> list[tuple[str, str, dict[str, Any]]]:
 
 def test_the_description_is_the_one_written_down() -> None:
     assert json.loads(snapshot()) == json.loads(SNAPSHOT.read_text()), RENEW
+
+
+def test_what_is_served_is_valid_openapi() -> None:
+    validate(Client().get("/api/v1/openapi.json").json())
 
 
 def test_the_table_of_operations_in_the_docs_is_complete() -> None:
