@@ -119,6 +119,11 @@ def _as_openapi_has_it(operation: dict[str, Any]) -> None:
     for parameter in operation["parameters"]:
         # A list, which belongs into the schema alone, and stands there too.
         parameter.pop("examples", None)
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        # The default of a body that may be left out: generators of clients take no objects as defaults, and
+        # the fields of the body say theirs.
+        if content["schema"].pop("default", None) is not None:
+            [content["schema"]] = content["schema"]["allOf"]
 
 
 def _in_use(schemas: dict[str, Any], *roots: Any) -> dict[str, Any]:
