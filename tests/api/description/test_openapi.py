@@ -100,6 +100,19 @@ def defaults(value: Any) -> list[Any]:
     return []
 
 
+def test_files_are_described_by_their_media_types_as_text_or_bytes() -> None:
+    content = description()["paths"]["/api/v1/exports"]["get"]["responses"]["200"]["content"]
+    kinds = {kind: (one["schema"]["type"], one["schema"].get("format")) for kind, one in content.items()}
+    assert kinds == {
+        "text/csv": ("string", None),
+        "application/x-ndjson": ("string", None),
+        "application/json": ("object", None),
+        "application/yaml": ("string", None),
+        "application/vnd.apache.parquet": ("string", "binary"),
+        "application/zip": ("string", "binary"),
+    }
+
+
 def says_its_shape(schema: dict[str, Any], shown: dict[str, Any]) -> bool:
     """A component, a value of some type, or one of several such; `{}` would allow anything."""
     if "$ref" in schema:
