@@ -115,7 +115,7 @@ def _extra(
     path: str, role: Role, *, writes: bool, names_rows: bool, files: Mapping[str, str]
 ) -> dict[str, Any]:
     """The part of the OpenAPI description that follows from the declaration."""
-    refusals = ["Unauthorized", "Forbidden", "Invalid", "TooManyRequests"]
+    refusals = ["Unauthorized", "Forbidden", "Invalid", "TooManyRequests", "Broken"]
     if "{" in path or names_rows:
         refusals.append("NotFound")
     if writes:
@@ -150,6 +150,7 @@ REFUSALS = {
     "TooLarge": 413,
     "Invalid": 422,
     "TooManyRequests": 429,
+    "Broken": 500,
 }
 """The reusable error responses of the OpenAPI description, with their status."""
 

@@ -192,6 +192,12 @@ REFUSED = {
         "Too many requests",
         "This token may be used 1200 times a minute. Try again in 10 seconds.",
     ),
+    "Broken": (
+        "Our fault; it was logged.",
+        "broken",
+        "Something broke",
+        "It is our fault, and it was logged. Try again in a moment.",
+    ),
 }
 """The reusable error responses: when each is given, and an example's kind, title and detail."""
 
