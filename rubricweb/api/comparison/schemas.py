@@ -25,14 +25,16 @@ from rubricweb.selectors.labels.stored_answers import label_effect
 from rubricweb.selectors.reviews.sampling import DESCRIBED
 from rubricweb.selectors.shared.unavailable import CODES
 
-Queues = Annotated[
-    list[Id],
-    Field(min_length=1, max_length=100, description="Queues whose submitted reviews count; repeat it."),
-]
-
 
 class ComparisonQuery(BaseModel):
-    queue: Queues
+    queue: Annotated[
+        list[Id],
+        Field(
+            max_length=100,
+            description="Queues whose submitted reviews count; repeat it. Without one all labelled queues "
+            "over the dataset by the run's rubric, as `rubricweb compare` takes them.",
+        ),
+    ] = []
 
 
 class Confusion(Shape[ShownConfusion]):

@@ -63,12 +63,21 @@ def test_a_comparison_holds_the_judge_against_the_majority(bob: ApiClient, label
     assert [row["criterion"]["name"] for row in shown["criteria"]] == ["capital", "concise", "wrong_country"]
 
 
-def test_a_comparison_needs_queues_over_the_same_dataset(bob: ApiClient, labelled: World) -> None:
+def test_a_queue_to_compare_with_is_a_number(bob: ApiClient, labelled: World) -> None:
     path = f"/runs/{labelled.run.pk}/comparison"
-    [fault] = bob.refused(422, "GET", path)["faults"]
-    assert (fault["place"], fault["found"]) == ("query.queue", "nothing")
     [fault] = bob.refused(422, "GET", path, query={"queue": "x"})["faults"]
     assert fault["place"] == "query.queue[0]"
+
+
+def test_without_queues_those_with_labels_are_compared(bob: ApiClient, labelled: World) -> None:
+    path = f"/runs/{labelled.run.pk}/comparison"
+    assert bob.get(path) == bob.get(path, queue=labelled.queue.pk)
+
+
+def test_a_run_that_nobody_labelled_is_answered_with_what_to_do(bob: ApiClient, world: World) -> None:
+    shown = bob.get(f"/runs/{world.run.pk}/comparison")
+    assert (shown["queue_ids"], shown["units"], shown["overall"]["n"]) == ([], 0, 0)
+    assert shown["unavailable"]["code"] == "no_labels"
 
 
 def test_disagreements_are_narrowed_and_decided(people: Cast, as_member, labelled: World) -> None:
