@@ -205,6 +205,17 @@ def test_three_worst_items_are_refused_with_the_queue_that_would_do(as_member, p
     assert found["population"] == "the 24 items of capital answers"
 
 
+def test_the_queue_that_would_do_is_posted_as_it_is_answered(as_member, people: Cast) -> None:
+    run, queue = three_worst(people)
+    ed = as_member(people.ed)
+    sample = ed.get(f"/runs/{run.pk}/comparison", queue=queue.pk)["mean_score"]["unavailable"]["sample"]
+    made = ed.send("POST", "/queues", sample)
+    assert (made["name"], made["order"], made["everyone"]) == (sample["name"], "drawn", False)
+    # All but bob, who is a viewer.
+    raters = ReviewQueue.objects.get(pk=made["id"]).raters.values_list("user__username", flat=True)
+    assert sorted(raters) == sorted(sample["raters"]) == ["alice", "ann", "ed", "rae"]
+
+
 def test_picked_labels_of_a_reworded_criterion_make_no_census(as_member, people: Cast) -> None:
     """24 items labelled by the first version; of the next one's *brief* the three worst alone."""
     run = graded(people, numbered(24), lambda requirement, text: "MET")
