@@ -55,9 +55,10 @@ Everything the pages of rubricweb do, for programs.
 A token stands for one member in one team: it sees what that member sees and may do what their role allows.
 Make one under Settings → API tokens and send it as `Authorization: Bearer rw_…`.
 
-Lists are pages of `limit` items (1 to 200); `next_cursor` opens the following page. Whatever is refused is
-answered as `application/problem+json` (RFC 9457). Verdicts of judges and other people on an item you are
-still to review blind are in no answer until you have submitted yours.
+Lists are pages of `limit` items (1 to 200); `next_cursor` opens the following page. A few short lists about
+one dataset are arrays. Whatever is refused is answered as `application/problem+json` (RFC 9457). Verdicts of
+judges and other people on an item you are still to review blind are in no answer until you have submitted
+yours.
 """
 
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")

@@ -113,6 +113,18 @@ def test_files_are_described_by_their_media_types_as_text_or_bytes() -> None:
     }
 
 
+def test_the_docs_name_the_lists_that_are_no_pages() -> None:
+    pages = re.search(r"^## Pages\n(.*?)^## ", DOCS.read_text(), re.MULTILINE | re.DOTALL)
+    assert pages is not None
+    arrays = {
+        path.removeprefix("/api/v1")
+        for method, path, operation in operations()
+        for content in operation["responses"].get("200", {}).get("content", {}).values()
+        if method == "get" and content["schema"].get("type") == "array"
+    }
+    assert set(re.findall(r"`(/[^`]*)`", pages[1])) == arrays
+
+
 def says_its_shape(schema: dict[str, Any], shown: dict[str, Any]) -> bool:
     """A component, a value of some type, or one of several such; `{}` would allow anything."""
     if "$ref" in schema:
