@@ -115,7 +115,7 @@ def _extra(
     path: str, role: Role, *, writes: bool, names_rows: bool, files: Mapping[str, str]
 ) -> dict[str, Any]:
     """The part of the OpenAPI description that follows from the declaration."""
-    refusals = ["Unauthorized", "Forbidden", "Invalid", "TooManyRequests"]
+    refusals = ["Unauthorized", "Forbidden", "Invalid", "TooManyRequests", "Broken"]
     if "{" in path or names_rows:
         refusals.append("NotFound")
     if writes:
@@ -125,16 +125,20 @@ def _extra(
         for name in sorted(refusals, key=lambda name: REFUSALS[name])
     }
     if files:
-        content = {
-            kind: {"schema": {"type": _file_type(kind), "description": text}} for kind, text in files.items()
-        }
+        content = {kind: {"schema": _file_type(kind) | {"description": text}} for kind, text in files.items()}
         responses[200] = {"description": "A file, streamed", "content": content}
     return {"x-role": role.label, "x-writes": writes, "responses": responses}
 
 
-def _file_type(media_type: str) -> str:
+BINARY = ("application/vnd.apache.parquet", "application/zip")
+"""The media types of files that are bytes, not text."""
+
+
+def _file_type(media_type: str) -> dict[str, str]:
     """What a file is to JSON Schema: an object where it is JSON as a whole, else text or bytes."""
-    return "object" if media_type == "application/json" else "string"
+    if media_type in BINARY:
+        return {"type": "string", "format": "binary"}
+    return {"type": "object" if media_type == "application/json" else "string"}
 
 
 REFUSALS = {
@@ -146,6 +150,7 @@ REFUSALS = {
     "TooLarge": 413,
     "Invalid": 422,
     "TooManyRequests": 429,
+    "Broken": 500,
 }
 """The reusable error responses of the OpenAPI description, with their status."""
 

@@ -55,9 +55,10 @@ Everything the pages of rubricweb do, for programs.
 A token stands for one member in one team: it sees what that member sees and may do what their role allows.
 Make one under Settings → API tokens and send it as `Authorization: Bearer rw_…`.
 
-Lists are pages of `limit` items (1 to 200); `next_cursor` opens the following page. Whatever is refused is
-answered as `application/problem+json` (RFC 9457). Verdicts of judges and other people on an item you are
-still to review blind are in no answer until you have submitted yours.
+Lists are pages of `limit` items (1 to 200); `next_cursor` opens the following page. A few short lists about
+one dataset are arrays. Whatever is refused is answered as `application/problem+json` (RFC 9457). Verdicts of
+judges and other people on an item you are still to review blind are in no answer until you have submitted
+yours.
 """
 
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -79,6 +80,8 @@ class Api(NinjaAPI):
     def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
         """Ninja's description with the error responses all operations share."""
         description = super().get_openapi_schema(**options)
+        for operation in _operations(description):
+            _as_openapi_has_it(operation)
         problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
         components = description["components"]
         components["schemas"] |= problem.pop("$defs") | {"Problem": problem}
@@ -106,6 +109,22 @@ class Api(NinjaAPI):
             if isinstance(url, URLPattern):
                 url.callback = _finished(url.callback)
         return [*urls, re_path(r"", unknown_route)]
+
+
+def _operations(description: dict[str, Any]) -> list[dict[str, Any]]:
+    return [operation for methods in description["paths"].values() for operation in methods.values()]
+
+
+def _as_openapi_has_it(operation: dict[str, Any]) -> None:
+    """Takes out what ninja writes otherwise than OpenAPI 3.1 does."""
+    for parameter in operation["parameters"]:
+        # A list, which belongs into the schema alone, and stands there too.
+        parameter.pop("examples", None)
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        # The default of a body that may be left out: generators of clients take no objects as defaults, and
+        # the fields of the body say theirs.
+        if content["schema"].pop("default", None) is not None:
+            [content["schema"]] = content["schema"]["allOf"]
 
 
 def _in_use(schemas: dict[str, Any], *roots: Any) -> dict[str, Any]:
@@ -173,6 +192,12 @@ REFUSED = {
         "too-many-requests",
         "Too many requests",
         "This token may be used 1200 times a minute. Try again in 10 seconds.",
+    ),
+    "Broken": (
+        "Our fault; it was logged.",
+        "broken",
+        "Something broke",
+        "It is our fault, and it was logged. Try again in a moment.",
     ),
 }
 """The reusable error responses: when each is given, and an example's kind, title and detail."""

@@ -9,6 +9,7 @@ from rubricweb.api.comparison import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.models import Role
 from rubricweb.selectors.comparison import comparison as selected
+from rubricweb.selectors.labels import comparable
 from rubricweb.services.datasets.halves import looks
 
 comparison = Room("comparison")
@@ -25,6 +26,5 @@ def compare(request: TokenRequest, run_id: int, asked: Query[schemas.ComparisonQ
     team = request.auth.team
     run = access.access_run(team, run_id)
     user = request.auth.user
-    return looks.count_look(
-        selected.compare(run, access.access_queues(team, asked.queue), viewer=user), by=user
-    )
+    queues = access.access_queues(team, asked.queue) or comparable.queues_to_compare(run)
+    return looks.count_look(selected.compare(run, queues, viewer=user), by=user)

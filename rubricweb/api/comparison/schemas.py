@@ -24,17 +24,20 @@ from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.comparison.members import MemberComparison
 from rubricweb.selectors.labels.by_kind import WithinCriteria as ShownWithinCriteria
 from rubricweb.selectors.labels.stored_answers import label_effect
+from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.reviews.sampling import DESCRIBED
 from rubricweb.selectors.shared.unavailable import CODES
 
-Queues = Annotated[
-    list[Id],
-    Field(min_length=1, max_length=100, description="Queues whose submitted reviews count; repeat it."),
-]
-
 
 class ComparisonQuery(BaseModel):
-    queue: Queues
+    queue: Annotated[
+        list[Id],
+        Field(
+            max_length=100,
+            description="Queues whose submitted reviews count; repeat it. Without one all labelled queues "
+            "over the dataset by the run's rubric, as `rubricweb compare` takes them.",
+        ),
+    ] = []
 
 
 class Confusion(Shape[ShownConfusion]):
@@ -182,7 +185,7 @@ class ScoreAgreement(Shape[ShownScoreAgreement]):
 
 
 class SampleAsked(Schema):
-    """A random queue that would do, as `POST /queues` takes it; add people."""
+    """A random queue that would do, as `POST /queues` takes it."""
 
     name: str
     dataset_id: int
@@ -190,6 +193,13 @@ class SampleAsked(Schema):
     systems: list[str]
     half: Annotated[str, OneOf(SEALS)] | None
     source: Annotated[dict[str, Any], Field(examples=[{"kind": "sample", "size": 20}])]
+    raters: Annotated[
+        list[str],
+        Field(
+            description="Everybody who may review; put others in their place to see figures at once: a rater "
+            "sees none over items they are still to review."
+        ),
+    ]
 
     @staticmethod
     def resolve_half(asked: Any) -> str | None:
@@ -198,6 +208,10 @@ class SampleAsked(Schema):
     @staticmethod
     def resolve_source(asked: Any) -> dict[str, Any]:
         return {"kind": "sample", "size": asked.size}
+
+    @staticmethod
+    def resolve_raters(asked: Any) -> list[str]:
+        return [user.username for user in reviewers(asked.team)]
 
 
 class Unavailable(Schema):

@@ -87,6 +87,8 @@ NewSource = Annotated[
     AllItems | FilteredItems | DoubtfulItems | SampledItems | ChosenItems, Field(discriminator="kind")
 ]
 
+SourceOrAll = Annotated[NewSource, Field(description="Without one every item of the dataset.")]
+
 Criteria = Annotated[
     list[Id | Annotated[str, Field(min_length=1, max_length=200)]],
     Field(
@@ -128,7 +130,7 @@ class QueuePlanned(Input):
     criteria: Criteria = []
     systems: Systems = []
     half: Half = None
-    source: NewSource = AllItems()
+    source: SourceOrAll = Field(default_factory=AllItems)
     raters_per_item: Annotated[int, Field(ge=1)] = 1
 
 
@@ -141,7 +143,7 @@ class NewQueue(Input):
     criteria: Criteria = []
     systems: Systems = []
     half: Half = None
-    source: NewSource = AllItems()
+    source: SourceOrAll = Field(default_factory=AllItems)
     raters: Annotated[
         Usernames, Field(description="User names, see GET /team. None of them with `everyone`.")
     ] = []

@@ -12,8 +12,8 @@ from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import diff, gates
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
-from rubricweb.management.terminal.printed import Table, print_json, terminal
-from rubricweb.management.terminal.shapes import as_shape, print_shape
+from rubricweb.management.terminal.printed import Table, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.unavailable import print_unavailable
 from rubricweb.models import Role, Run
 from rubricweb.selectors.comparison import comparison
@@ -22,9 +22,7 @@ from rubricweb.selectors.comparison.findings import kappa_of
 from rubricweb.selectors.comparison.members import PanelComparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.selectors.labels import comparable
-from rubricweb.selectors.labels.incomparable import no_labels
 from rubricweb.selectors.runs.over_time.version_pairs import version_called, version_pair
-from rubricweb.selectors.shared.unavailable import Unavailable
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets.halves import looks
 
@@ -58,8 +56,6 @@ def run(options: argparse.Namespace) -> int:
     judged = access.access_run(actor.team, _number(options.run))
     queues = [lookup.queue_called(actor.team, name) for name in options.queue]
     queues = queues or comparable.queues_to_compare(judged)
-    if not queues:
-        return _nothing(no_labels(judged), options)
     compared = looks.count_look(comparison.compare(judged, queues, viewer=actor.user), by=actor.user)
     if options.json:
         from rubricweb.api.comparison.schemas import Comparison as Shown
@@ -114,18 +110,6 @@ def _number(name: str) -> int:
     if not name.isdigit() or len(name) > 18:
         raise Invalid(f"{name!r} is not the number of a run; a system version needs --with another one.")
     return int(name)
-
-
-def _nothing(unavailable: Unavailable, options: argparse.Namespace) -> int:
-    """Says why there is nothing to compare and what to do."""
-    if options.json:
-        from rubricweb.api.comparison.schemas import Unavailable as Shown
-
-        # Nobody labelled anything, so there are no queues that the API could be asked with.
-        print_json({"unavailable": as_shape(Shown, unavailable)}, indent=2)
-    else:
-        print_unavailable(unavailable)
-    return gates.NOTHING
 
 
 def _rows(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from rubricweb.models import Run, SystemVersion
+from rubricweb.models import Run, SystemVersion, Team
 
 CODES = {
     "no_run": "no run has graded anything yet",
@@ -38,6 +38,7 @@ class SuggestedSample:
     Who labels is left to whoever opens it: a rater sees no figure over what they are still to review.
     """
 
+    team: Team
     name: str
     dataset_id: int
     rubric_version_id: int | None
@@ -111,6 +112,7 @@ class Unavailable:
 def sample_for(run: Run, size: int) -> SuggestedSample:
     """A random queue of `size` items of what the run graded."""
     return SuggestedSample(
+        team=run.team,
         name=f"Random sample for run {run.pk}",
         dataset_id=run.dataset_id,
         rubric_version_id=run.rubric_version_id,

@@ -63,12 +63,21 @@ def test_a_comparison_holds_the_judge_against_the_majority(bob: ApiClient, label
     assert [row["criterion"]["name"] for row in shown["criteria"]] == ["capital", "concise", "wrong_country"]
 
 
-def test_a_comparison_needs_queues_over_the_same_dataset(bob: ApiClient, labelled: World) -> None:
+def test_a_queue_to_compare_with_is_a_number(bob: ApiClient, labelled: World) -> None:
     path = f"/runs/{labelled.run.pk}/comparison"
-    [fault] = bob.refused(422, "GET", path)["faults"]
-    assert (fault["place"], fault["found"]) == ("query.queue", "nothing")
     [fault] = bob.refused(422, "GET", path, query={"queue": "x"})["faults"]
     assert fault["place"] == "query.queue[0]"
+
+
+def test_without_queues_those_with_labels_are_compared(bob: ApiClient, labelled: World) -> None:
+    path = f"/runs/{labelled.run.pk}/comparison"
+    assert bob.get(path) == bob.get(path, queue=labelled.queue.pk)
+
+
+def test_a_run_that_nobody_labelled_is_answered_with_what_to_do(bob: ApiClient, world: World) -> None:
+    shown = bob.get(f"/runs/{world.run.pk}/comparison")
+    assert (shown["queue_ids"], shown["units"], shown["overall"]["n"]) == ([], 0, 0)
+    assert shown["unavailable"]["code"] == "no_labels"
 
 
 def test_disagreements_are_narrowed_and_decided(people: Cast, as_member, labelled: World) -> None:
@@ -194,6 +203,17 @@ def test_three_worst_items_are_refused_with_the_queue_that_would_do(as_member, p
     assert (answer["unavailable"], found["unavailable"]) == (None, None)
     assert (found["these"]["value"], found["these"]["n"], found["these"]["population_size"]) == (0.5, 20, 24)
     assert found["population"] == "the 24 items of capital answers"
+
+
+def test_the_queue_that_would_do_is_posted_as_it_is_answered(as_member, people: Cast) -> None:
+    run, queue = three_worst(people)
+    ed = as_member(people.ed)
+    sample = ed.get(f"/runs/{run.pk}/comparison", queue=queue.pk)["mean_score"]["unavailable"]["sample"]
+    made = ed.send("POST", "/queues", sample)
+    assert (made["name"], made["order"], made["everyone"]) == (sample["name"], "drawn", False)
+    # All but bob, who is a viewer.
+    raters = ReviewQueue.objects.get(pk=made["id"]).raters.values_list("user__username", flat=True)
+    assert sorted(raters) == sorted(sample["raters"]) == ["alice", "ann", "ed", "rae"]
 
 
 def test_picked_labels_of_a_reworded_criterion_make_no_census(as_member, people: Cast) -> None:

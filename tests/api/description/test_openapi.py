@@ -6,6 +6,8 @@ from collections import defaultdict
 from typing import Any, get_args
 
 import pytest
+from django.test import Client
+from openapi_spec_validator import validate
 from pydantic import BaseModel
 
 from tests.api.client import declared, faults_of
@@ -29,6 +31,10 @@ def test_the_description_is_the_one_written_down() -> None:
     assert json.loads(snapshot()) == json.loads(SNAPSHOT.read_text()), RENEW
 
 
+def test_what_is_served_is_valid_openapi() -> None:
+    validate(Client().get("/api/v1/openapi.json").json())
+
+
 def test_the_table_of_operations_in_the_docs_is_complete() -> None:
     assert renewed(DOCS.read_text()) == DOCS.read_text(), RENEW
 
@@ -45,7 +51,7 @@ def test_every_operation_says_what_it_does_and_how_it_may_refuse() -> None:
         assert operation["tags"], path
         assert operation["security"] == [{"BearerToken": []}], path
         statuses = set(operation["responses"])
-        assert {"401", "403", "422"} <= statuses, path
+        assert {"401", "403", "422", "500"} <= statuses, path
         assert ("404" in statuses) or "{" not in path, path
         assert ({"400", "409"} <= statuses) or method == "get", path
 
@@ -67,6 +73,56 @@ def test_every_success_has_a_schema() -> None:
                     # What is in an exported file stands in docs/formats.md: here it has a name.
                     named = path == "/api/v1/exports" and body["schema"]["description"]
                     assert named or says_its_shape(body["schema"], shown), f"{name} {status} {kind}"
+
+
+def test_a_body_that_may_be_left_out_is_a_schema_without_a_default() -> None:
+    """Generators of clients make no code for an operation or a schema with an object as a default."""
+    bodies = {operation["operationId"]: operation.get("requestBody") for _, _, operation in operations()}
+    left_out = {name: body["content"] for name, body in bodies.items() if body and not body["required"]}
+    assert left_out == {
+        name: {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
+        for name, schema in (
+            ("publish_rubric", "Publication"),
+            ("pause_run", "Stop"),
+            ("cancel_run", "Stop"),
+            ("resume_run", "Resumption"),
+        )
+    }
+    assert [one for one in defaults(description()) if isinstance(one, dict) and one] == []
+
+
+def defaults(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return [found for one in value for found in defaults(one)]
+    if isinstance(value, dict):
+        own = [value["default"]] if "default" in value else []
+        return own + [found for one in value.values() for found in defaults(one)]
+    return []
+
+
+def test_files_are_described_by_their_media_types_as_text_or_bytes() -> None:
+    content = description()["paths"]["/api/v1/exports"]["get"]["responses"]["200"]["content"]
+    kinds = {kind: (one["schema"]["type"], one["schema"].get("format")) for kind, one in content.items()}
+    assert kinds == {
+        "text/csv": ("string", None),
+        "application/x-ndjson": ("string", None),
+        "application/json": ("object", None),
+        "application/yaml": ("string", None),
+        "application/vnd.apache.parquet": ("string", "binary"),
+        "application/zip": ("string", "binary"),
+    }
+
+
+def test_the_docs_name_the_lists_that_are_no_pages() -> None:
+    pages = re.search(r"^## Pages\n(.*?)^## ", DOCS.read_text(), re.MULTILINE | re.DOTALL)
+    assert pages is not None
+    arrays = {
+        path.removeprefix("/api/v1")
+        for method, path, operation in operations()
+        for content in operation["responses"].get("200", {}).get("content", {}).values()
+        if method == "get" and content["schema"].get("type") == "array"
+    }
+    assert set(re.findall(r"`(/[^`]*)`", pages[1])) == arrays
 
 
 def says_its_shape(schema: dict[str, Any], shown: dict[str, Any]) -> bool:
