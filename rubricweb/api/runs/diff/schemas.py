@@ -174,7 +174,7 @@ class RunDiff(Schema):
     only_baseline: list[CriterionOfOne]
     rest: float | None
     without_pair: Annotated[
-        CasesWithoutPair | None, Field(description="Null where items are paired, not cases.")
+        CasesWithoutPair | None, Field(description="Null where answers that both judged are paired.")
     ]
     on_own_rubrics: int
     hidden_items: Annotated[int, Field(description="Left out: you are still to review them blind.")]

@@ -92,8 +92,8 @@ class CasesWithoutPair:
 class RunDiff:
     """A run held against its baseline, by item or by case: every difference is the run's less the baseline's.
 
-    Where they are paired by case, `n` and counts are of cases and `without_pair` says which have none; a side
-    counts answers, and several of a case are averaged.
+    Where they are paired by case, `n` and counts are of cases, and `without_pair` says which have none unless
+    all that is paired are answers both judged; a side counts answers, and several of a case are averaged.
 
     `scores` covers items that both scored (its `one` is the baseline, its `other` the run), on `scale`:
     "score", or "raw score" when only one run normalised. `counts` are items by ITEM_CHANGES. The parts of
@@ -279,8 +279,8 @@ def run_diff(
 
 
 def _without_pair(paired: PairedRuns) -> CasesWithoutPair | None:
-    """None where items are paired. One query."""
-    if paired.by == "item":
+    """None where answers to the same items are paired. One query."""
+    if paired.by == "item" or paired.only_shared:
         return None
     run, baseline = paired.run, paired.baseline
     only_run = np.setdiff1d(run.cases[~np.isin(run.units, baseline.units)], baseline.cases)
