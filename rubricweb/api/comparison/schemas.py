@@ -174,7 +174,10 @@ class CriterionComparison(Schema):
 
 
 class PairedTest(Shape[PairedT]):
-    """Whether a mean difference could be 0: t with its degrees of freedom and two-sided p."""
+    """Whether a mean difference could be 0: t with its degrees of freedom and two-sided p.
+
+    `exact`: all differences are the same, so that there is no t and p is that of sign flips.
+    """
 
 
 class ScoreAgreement(Shape[ShownScoreAgreement]):

@@ -164,7 +164,7 @@ def _criteria(diff: RunDiff) -> Table:
             figure_text(row.run_mean, n=row.n),
             "–" if row.better is None else str(row.better),
             "–" if row.worse is None else str(row.worse),
-            p_text(row.p),
+            p_text(row.p) + (" by sign flips" if row.test == "sign_flips" else ""),
             value_of(row.contribution, signed=True),
             "–" if row.criterion.kind == "check" else NOISE[row.within_noise],
             f"{row.run_errors} / {row.baseline_errors}",

@@ -53,6 +53,36 @@ def test_a_run_is_held_against_another(bob: ApiClient, world: World, newer: Run)
     assert found["rest"] == pytest.approx(0.0)
 
 
+def test_intervals_of_parts_hold_for_those_of_one_run_too(bob: ApiClient, people: Cast) -> None:
+    """Both runs ask for the fact, each for something else as well, with the same weight."""
+    items = [{"id": f"i{number}", "submission": f"Answer {number}"} for number in range(20)]
+    dataset = factories.dataset(people.team, people.ed, items=items)
+
+    def graded(own: str) -> Run:
+        criteria = [
+            {"name": name, "weight": 1.0, "requirement": f"Has the {name}."} for name in ("fact", own)
+        ]
+        version = factories.version(people.team, people.ed, criteria=criteria)
+        run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+        is_unmet = {f"Answer {number}" for number in range(10)}
+        return grade(
+            run,
+            InProcessJudge(
+                lambda asked, text: "UNMET" if "greeting" in asked and text.strip() in is_unmet else "MET"
+            ),
+        )
+
+    baseline, run = graded("source"), graded("greeting")
+    found = bob.get(path(run, baseline))
+    [fact], [greeting], [source] = found["criteria"], found["only_run"], found["only_baseline"]
+    assert (fact["contribution"]["value"], source["contribution"]["value"]) == (0.0, -0.5)
+    # Half of 20 items win ½: mean ¼, s² = 20 · ¼² / 19, error √(0.0658 / 20) = 0.05735. Three parts at once:
+    # t of 19 degrees at 1 − 0.05/3 is 2.6251 (for one part 2.0930), half 0.1506.
+    part = greeting["contribution"]
+    assert part["value"] == 0.25
+    assert (part["low"], part["high"]) == (pytest.approx(0.0994, abs=1e-4), pytest.approx(0.4006, abs=1e-4))
+
+
 def test_items_come_changes_first_a_page_at_a_time(bob: ApiClient, world: World, newer: Run) -> None:
     seen, cursor = [], None
     for _ in range(3):

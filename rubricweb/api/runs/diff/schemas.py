@@ -13,7 +13,7 @@ from rubricweb.api.shapes import Shape
 from rubricweb.engine.agreement.scores.paired_tests import Wilcoxon as ShownWilcoxon
 from rubricweb.engine.agreement.scores.pairing import Unit
 from rubricweb.models import RunState
-from rubricweb.selectors.runs.diff.changes import WithinNoise
+from rubricweb.selectors.runs.diff.changes import ChangeTest, WithinNoise
 from rubricweb.selectors.runs.diff.diff import CasesWithoutPair as ShownCasesWithoutPair
 from rubricweb.selectors.runs.diff.diff import NamedCases as ShownNamedCases
 from rubricweb.selectors.runs.diff.items import ITEM_CHANGES
@@ -91,9 +91,9 @@ class CriterionChange(Schema):
     """One criterion where both runs gave an answer with a value (`n` items or cases).
 
     `difference` is of the mean values, of a binary criterion the MET rates. `to_met` and `to_unmet` are null
-    for other kinds. `p_unadjusted` is McNemar's p or that of the paired t test, `p` the same after Holm over
-    all criteria, and the intervals hold for all criteria at once. `within_noise` holds the share of `changed`
-    answers against `noise`.
+    for other kinds. `p_unadjusted` is McNemar's p or that of the paired t test, or of sign flips where all
+    differences are the same, as `test` says; `p` is the same after Holm over all criteria, and the intervals
+    hold for all criteria at once. `within_noise` holds the share of `changed` answers against `noise`.
     """
 
     criterion: Criterion
@@ -111,6 +111,7 @@ class CriterionChange(Schema):
         int | None, Field(description="Flips that raise the score: of a negative weight those to UNMET.")
     ]
     worse: int | None
+    test: Annotated[str, OneOf(get_args(ChangeTest))] | None
     p_unadjusted: float | None
     p: float | None
     contribution: Contribution
@@ -174,7 +175,7 @@ class RunDiff(Schema):
     only_baseline: list[CriterionOfOne]
     rest: float | None
     without_pair: Annotated[
-        CasesWithoutPair | None, Field(description="Null where items are paired, not cases.")
+        CasesWithoutPair | None, Field(description="Null where answers that both judged are paired.")
     ]
     on_own_rubrics: int
     hidden_items: Annotated[int, Field(description="Left out: you are still to review them blind.")]

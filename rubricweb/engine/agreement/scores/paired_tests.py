@@ -64,15 +64,17 @@ class Wilcoxon:
 
 @dataclass(frozen=True, slots=True)
 class PairedT:
-    """Paired t test: `t`, its degrees of freedom and two-sided `p`, None below two items or without spread.
+    """Paired t test: `t`, its degrees of freedom and two-sided `p`, None below two items.
 
-    `n` counts items: with several units per item, each item enters once with its mean difference.
+    `n` counts items: with several units per item, each item enters once with its mean difference. `exact`
+    tells that all differences are the same: then there is no `t`, and `p` is that of sign flips.
     """
 
     n: int
     t: float | None
     df: int | None
     p: float | None
+    exact: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +175,22 @@ def paired_t(one: Scores, other: Scores, clusters: Sequence[Hashable] | None = N
     """Student's paired t test of the differences other − one, two-sided.
 
     None on either side leaves a unit out; with several units per item each item counts once, with its mean
-    difference. Student (1908): t = mean / (s / √n), n − 1 degrees of freedom. Undefined below two items and
-    when all differences are the same. Raises ValueError on unequal lengths.
+    difference. Student (1908): t = mean / (s / √n), n − 1 degrees of freedom. Undefined below two items. When
+    all differences are the same there is no s to divide by: p is then exact, over the signs each of them
+    could have had (Fisher 1935), 2 / 2ⁿ, and 1 where nothing differs. Raises ValueError on unequal lengths.
 
-    Worked: differences 1, 2, 3 → t = 2 / (1 / √3) = 3.4641, df 2, p = 0.0742.
+    Worked: differences 1, 2, 3 → t = 2 / (1 / √3) = 3.4641, df 2, p = 0.0742. Five of −0.2: 2 of the 32 sign
+    patterns are as far from 0, p = 0.0625.
     """
     first, second, items = paired_scores(one, other, clusters)
     differences = _without_rounding(_item_means(second - first, items), first, second)
     n = len(differences)
-    if n < 2 or np.ptp(differences) == 0:
-        return PairedT(n, None, None, None)
+    if n < 2:
+        return PairedT(n, None, None, None, False)
+    if np.ptp(differences) == 0:
+        return PairedT(n, None, None, fair_coin_two_sided(0, n) if differences[0] else 1.0, True)
     t = float(differences.mean() / (differences.std(ddof=1) / math.sqrt(n)))
-    return PairedT(n, t, n - 1, t_two_sided(t, n - 1))
+    return PairedT(n, t, n - 1, t_two_sided(t, n - 1), False)
 
 
 def cochran_q(columns: Sequence[Sequence[bool | None]]) -> CochranQ:

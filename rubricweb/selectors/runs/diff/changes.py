@@ -18,6 +18,9 @@ from rubricweb.selectors.shared.columns import Floats
 WithinNoise = Literal["within", "beyond", "open", "unknown"]
 """Whether answers changed more than the judge does by itself: no, yes, cannot be told, not measured."""
 
+ChangeTest = Literal["mcnemar", "paired_t", "sign_flips"]
+"""What a criterion's p is of: flips of verdicts, differences of values, or those that are all the same."""
+
 
 @dataclass(frozen=True)
 class CriterionChange:
@@ -29,10 +32,10 @@ class CriterionChange:
     `before` is the baseline's row, another one when the rubric versions differ. `difference` is of the mean
     values (of a binary criterion the MET rates), the run's less the baseline's. `changed` answers differ. A
     binary criterion has `mcnemar` with `only_one` flips away from MET and `only_other` to MET. `p_alone` is
-    its p value, of a choice or check that of the paired t test, and `p` the same after Holm over all
-    criteria; the intervals hold for all criteria at once. `contribution` is the part of the difference of
-    mean scores, None where the runs have no score by criterion. Beside `n` stand units where one side
-    abstained, failed, or has no answer at all.
+    its p value, of a choice or check that of `paired_t`, as `test` says, None without a p; `p` is the same
+    after Holm over all criteria; the intervals hold for all criteria at once. `contribution` is the part of
+    the difference of mean scores, None where the runs have no score by criterion. Beside `n` stand units
+    where one side abstained, failed, or has no answer at all.
     """
 
     criterion: Criterion
@@ -43,6 +46,7 @@ class CriterionChange:
     difference: Figure
     changed: Figure
     mcnemar: McNemar | None
+    test: ChangeTest | None
     p_alone: float | None
     p: float | None
     contribution: Figure | None
@@ -145,13 +149,15 @@ class _Pair:
         self._both = answers.valued & said_before.valued
         old, new = said_before.values[self._both], answers.values[self._both]
         self._means = _mean(old), _mean(new)
-        self._test: McNemar | None = None
+        self._mcnemar: McNemar | None = None
         if criterion.kind == "binary" and np.isin(np.concatenate([old, new]), (0.0, 1.0)).all():
-            self._test = mcnemar(old, new, confidence=confidence)
-            self._difference, self.p = self._test.difference, self._test.p
+            self._mcnemar = mcnemar(old, new, confidence=confidence)
+            self._difference, self.p = self._mcnemar.difference, self._mcnemar.p
+            self._test: ChangeTest = "mcnemar"
         else:
             self._difference = mean_difference(old, new, confidence=confidence)
-            self.p = paired_t(old, new).p
+            tested = paired_t(old, new)
+            self.p, self._test = tested.p, "sign_flips" if tested.exact else "paired_t"
 
     def change(self, p: float | None, contribution: Figure | None, noise: Noise | None) -> CriterionChange:
         said, before, both = self._said, self._said_before, self._both
@@ -166,7 +172,8 @@ class _Pair:
             baseline_mean=self._means[0],
             difference=self._difference,
             changed=share_figure(changed, n, self._confidence),
-            mcnemar=self._test,
+            mcnemar=self._mcnemar,
+            test=None if self.p is None else self._test,
             p_alone=self.p,
             p=p,
             contribution=contribution,

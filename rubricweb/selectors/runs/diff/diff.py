@@ -92,8 +92,8 @@ class CasesWithoutPair:
 class RunDiff:
     """A run held against its baseline, by item or by case: every difference is the run's less the baseline's.
 
-    Where they are paired by case, `n` and counts are of cases and `without_pair` says which have none; a side
-    counts answers, and several of a case are averaged.
+    Where they are paired by case, `n` and counts are of cases, and `without_pair` says which have none unless
+    all that is paired are answers both judged; a side counts answers, and several of a case are averaged.
 
     `scores` covers items that both scored (its `one` is the baseline, its `other` the run), on `scale`:
     "score", or "raw score" when only one run normalised. `counts` are items by ITEM_CHANGES. The parts of
@@ -245,7 +245,7 @@ def run_diff(
     scores = compare_runs(changes.baseline.scores, changes.run.scores, limits=score_ends(run, baseline))
     # Votes are of single answers: several to a case change more often than any one of them.
     repeats = paired.run.repeats_units or paired.baseline.repeats_units
-    parts = _contributions(now, before, partners, worth, changes, confidence)
+    parts = _contributions(now, before, partners, worth, changes)
     criteria = criterion_changes(
         partners,
         now.by_unit(partners.of_run, len(paired)),
@@ -279,8 +279,8 @@ def run_diff(
 
 
 def _without_pair(paired: PairedRuns) -> CasesWithoutPair | None:
-    """None where items are paired. One query."""
-    if paired.by == "item":
+    """None where answers to the same items are paired. One query."""
+    if paired.by == "item" or paired.only_shared:
         return None
     run, baseline = paired.run, paired.baseline
     only_run = np.setdiff1d(run.cases[~np.isin(run.units, baseline.units)], baseline.cases)
@@ -332,11 +332,11 @@ def _contributions(
     partners: MatchedCriteria,
     worth: Mapping[int, LabelValues],
     changes: ItemChanges,
-    confidence: float,
 ) -> dict[int, Figure]:
     """Criterion id (the run's, where both have it) → its part of the difference of mean scores.
 
-    Empty when a run scored items as a whole, and when nothing has a score in both.
+    All intervals hold at once, those of criteria that only one run was asked among them. Empty when a run
+    scored items as a whole, and when nothing has a score in both.
     """
     units = np.sort(changes.units[~np.isnan(changes.differences)])
     if PER_ITEM in (now.run.autograder, before.run.autograder) or not len(units):
@@ -358,7 +358,7 @@ def _contributions(
             pk = criterion.pk if one is now else run_ids.get(criterion.pk, criterion.pk)
             rows[:, ids.index(pk)] += sign * unit_means(part, of_unit, len(units))
             limits[ids.index(pk)] += min(0.0, sign * end), max(0.0, sign * end)
-    found = mean_columns(rows, [(low, high) for low, high in limits], confidence=confidence)
+    found = mean_columns(rows, [(low, high) for low, high in limits], confidence=simultaneous(len(ids)))
     return dict(zip(ids, found, strict=True))
 
 

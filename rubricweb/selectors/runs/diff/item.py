@@ -18,7 +18,7 @@ from rubricweb.selectors.labels.stored_answers import outcome
 from rubricweb.selectors.runs.diff.criteria import matched, name_before
 from rubricweb.selectors.runs.diff.diff import require_comparable
 from rubricweb.selectors.runs.diff.items import ItemChange, score_scale
-from rubricweb.selectors.runs.diff.pairing import ItemGrade, paired_by
+from rubricweb.selectors.runs.diff.pairing import ItemGrade, unit_of
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,9 @@ def item_in_both(
     found = list(_rows(sides).filter(item=item))
     if not found:
         return None
-    by: Unit = paired_by(run, baseline)
+    by, of_unit = unit_of(item, run, baseline)
     if by == "case":
-        found = list(_rows(sides).filter(item__case=item.case_id, item__wording=item.wording))
+        found = list(_rows(sides).filter(of_unit))
         _require_case_visible(viewer, item, found)
     run_rows, baseline_rows = (tuple(row for row in found if row.run_id == pk) for pk in sides)
     here = _shown(run_rows, item, beside)

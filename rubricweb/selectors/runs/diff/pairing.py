@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from django.db.models import Case, QuerySet, TextField, Value, When
+from django.db.models import Case, Count, Q, QuerySet, TextField, Value, When
 
 from rubricweb.engine.agreement.scores.pairing import Unit, paired_units, unit_means
 from rubricweb.errors import Invalid
-from rubricweb.models import Run, RunItem, SystemVersion
+from rubricweb.models import Item, Run, RunItem, SystemVersion
 from rubricweb.selectors.runs.diff.answers import CriterionAnswersOfRun
 from rubricweb.selectors.shared.cases import case_numbers, has_repeated_cases
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints, columns, floats, ints, present
@@ -135,10 +135,12 @@ class PairedRuns:
     A case whose words were changed is two units: answers to other words are paired with none. `item_ids`
     has an item for each unit by which it is named, the run's where it has one. `hidden` units are left out,
     with all that either run has on them: the viewer is still to review an answer of theirs blind. `systems`
-    are the system versions of the two, "" where items are paired or no system is named.
+    are the system versions of the two, "" where answers to the same items are paired or no system is named.
+    With `only_shared` answers a case is what both judged of it, and what one alone judged is another unit.
     """
 
     by: Unit
+    only_shared: bool
     systems: tuple[str, str]
     item_ids: Ints
     run: SideItems
@@ -154,14 +156,17 @@ def paired_runs(run: Run, baseline: Run, hidden: set[int], *, field: str) -> Pai
 
     By case too where cases have several attempts: those are alike, and counted one by one they would make
     chance look like a change. `field` is the score they are compared on, `hidden` are items the viewer may
-    not see. At most six queries where the runs are of system versions or share items, at most eight
-    elsewhere. Raises Invalid where cases are needed and a run has answers of several versions: they are no
-    attempts of one.
+    not see. A few queries, however many items. Raises Invalid where cases are needed and a run has answers of
+    several versions: they are no attempts of one.
     """
     both = run, baseline
-    if _have_other_versions(run, baseline) or _repeat_cases(run, baseline):
+    answers = _answers_by_case(run, baseline)
+    if answers == "all":
         sides, keys = _by_case(both, field)
         return _paired("case", (run.system, baseline.system), sides, keys, hidden)
+    if answers == "shared":
+        sides, keys = _by_case(both, field)
+        return _paired("case", ("", ""), sides, _keys_of_shared(sides, keys), hidden, only_shared=True)
     sides = [_read(one, field) for one in both]
     keys = [side.item_ids for side in sides]
     if not len(np.intersect1d(keys[0], keys[1], assume_unique=True)):
@@ -172,34 +177,52 @@ def paired_runs(run: Run, baseline: Run, hidden: set[int], *, field: str) -> Pai
     return _paired("item", ("", ""), sides, keys, hidden)
 
 
-def _have_other_versions(run: Run, baseline: Run) -> bool:
-    """Whether both have a system version, and not the same: then they can share no item."""
-    versions = {run.system_version_id, baseline.system_version_id}
-    return None not in versions and len(versions) == 2
+def unit_of(item: Item, run: Run, baseline: Run) -> tuple[Unit, Q]:
+    """What `paired_runs` pairs the two by, and which of their rows are in the unit of this item."""
+    answers = _answers_by_case(run, baseline)
+    rows, others = (RunItem.objects.filter(run=one).order_by() for one in (run, baseline))
+    shared = rows.filter(item__in=others.values("item"))
+    of_case = Q(item__case=item.case_id, item__wording=item.wording)
+    if answers == "shared":
+        both_have = Q(item__in=shared.values("item"))
+        if shared.filter(item=item).exists():
+            return "case", of_case & both_have
+        return "case", of_case & ~both_have & Q(run__run_items__item=item)
+    if answers == "none":
+        cases = rows.filter(item__case__in=others.values("item__case"))
+        if shared.exists() or not cases.exists():
+            return "item", Q(item=item)
+    return "case", of_case
 
 
-def _repeat_cases(run: Run, baseline: Run) -> bool:
-    """Whether either has several answers to a case, and both are about the same system versions.
+def _answers_by_case(run: Run, baseline: Run) -> Literal["all", "shared", "none"]:
+    """Which answers to a case count as one: all of a run, those both judged, or none, each by itself.
 
-    Of other versions the answers to one case are no attempts of each other, and are not averaged.
+    All of them where both runs are about the same system versions, or each about one. Of other versions the
+    answers to one case are no attempts of each other: where the lists of versions differ only what both
+    judged is averaged, if that has several answers to a case.
     """
+    versions = {run.system_version_id, baseline.system_version_id}
+    if None not in versions and len(versions) == 2:
+        return "all"  # of two versions, which can share no item
     if not (has_repeated_cases(run) or has_repeated_cases(baseline)):
-        return False
-    return _versions_of(run) == _versions_of(baseline)
-
-
-def paired_by(run: Run, baseline: Run) -> Unit:
-    """What `paired_runs` pairs the two by, without reading their items. Five queries at most."""
-    if _have_other_versions(run, baseline) or _repeat_cases(run, baseline):
-        return "case"
-    items, others = (RunItem.objects.filter(run=one).order_by() for one in (run, baseline))
-    if items.filter(item__in=others.values("item")).exists():
-        return "item"
-    return "case" if items.filter(item__case__in=others.values("item__case")).exists() else "item"
+        return "none"
+    if _versions_of(run) == _versions_of(baseline):
+        return "all"
+    others = RunItem.objects.filter(run=baseline).order_by().values("item")
+    shared = RunItem.objects.filter(run=run, item__in=others).order_by()
+    of_cases = shared.values("item__case_id", "item__wording").annotate(answers=Count("pk"))
+    return "shared" if of_cases.filter(answers__gt=1).exists() else "none"
 
 
 def _paired(
-    by: Unit, systems: tuple[str, str], sides: list[SideItems], keys: list[Ints], hidden: set[int]
+    by: Unit,
+    systems: tuple[str, str],
+    sides: list[SideItems],
+    keys: list[Ints],
+    hidden: set[int],
+    *,
+    only_shared: bool = False,
 ) -> PairedRuns:
     """The units of both sides, without those of which an item is hidden."""
     units = paired_units(*keys)
@@ -216,7 +239,7 @@ def _paired(
     names = np.zeros(int((~left_out).sum()), dtype=np.int64)
     for side in reversed(shown):
         names[side.units[::-1]] = side.item_ids[::-1]
-    return PairedRuns(by, systems, names, shown[0], shown[1], int(left_out.sum()))
+    return PairedRuns(by, only_shared, systems, names, shown[0], shown[1], int(left_out.sum()))
 
 
 def _by_case(runs: tuple[Run, Run], field: str) -> tuple[list[SideItems], list[Ints]]:
@@ -227,6 +250,16 @@ def _by_case(runs: tuple[Run, Run], field: str) -> tuple[list[SideItems], list[I
         sides.append(side)
         keys.append(case_numbers(side.cases, wordings))
     return sides, keys
+
+
+def _keys_of_shared(sides: list[SideItems], cases: list[Ints]) -> list[Ints]:
+    """The numbers of the cases; of what one side alone judged others, below 0 and its own."""
+    one, other = sides
+    shared = np.intersect1d(one.item_ids, other.item_ids, assume_unique=True)
+    return [
+        np.where(np.isin(side.item_ids, shared), numbers, -2 * numbers - place)
+        for place, (side, numbers) in enumerate(zip(sides, cases, strict=True))
+    ]
 
 
 def _read(run: Run, field: str) -> SideItems:

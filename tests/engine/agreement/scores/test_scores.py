@@ -152,11 +152,18 @@ def test_without_spread_there_is_no_coefficient(coefficient, one, other, n):
     assert coefficient(one, other) == Figure(None, None, None, n)
 
 
-def test_a_constant_shift_has_no_effect_size_and_no_t():
+def test_a_constant_shift_has_no_effect_size_and_no_t_and_p_by_sign_flips():
     one = [0.1, 0.4, 0.7, 0.2]
     other = [score + 0.1 for score in one]
     assert cohen_d(one, other).value is None
-    assert paired_t(one, other).p is None
+    found = paired_t(one, other)
+    # All four above 0 or all below: 2 of the 2⁴ patterns.
+    assert (found.t, found.df, found.p, found.exact) == (None, None, 2 / 16, True)
+    # Two answers each to two cases are two: 2 of 2².
+    assert paired_t(one, other, ["a", "a", "b", "b"]).p == 2 / 4
+    assert (paired_t(one, one).p, paired_t(one, one).exact) == (1.0, True)
+    assert (paired_t([0.5], [0.5]).p, paired_t([], []).p) == (None, None)
+    assert paired_t([0.0] * 2000, [0.2] * 2000).p == 0.0
     assert compare_scores(one, other).pearson.value == pytest.approx(1)
 
 

@@ -193,7 +193,7 @@ def test_choices_and_checks_have_a_mean_difference(people: Cast, before: Run, af
     # Differences −½, 0, 0: t = −1/6 / (0.28868/√3) = −1, of two degrees p = 0.4226; after Holm at most 1.
     assert (tone.mcnemar, tone.p_alone, tone.changed_count) == (None, pytest.approx(0.4226, abs=1e-4), 1)
     assert tone.p == 1.0
-    assert short.p is None  # nothing differs, nothing to test
+    assert (short.p, short.test) == (1.0, "sign_flips")  # nothing differs
     # The same submissions: a check finds the same.
     assert (short.n, short.difference.value, short.changed_count) == (4, 0.0, 0)
 
