@@ -5,13 +5,16 @@ from dataclasses import dataclass, replace
 
 from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement, holm
 from rubricweb.engine.agreement.intervals import Figure, p_against, simultaneous, widened
+from rubricweb.engine.agreement.intervals import within as inside
 from rubricweb.engine.number_format import counted, number, share, text_of
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.labels.by_kind import CriterionComparison
 
 FEW_UNITS = 30
 LEAST_VALUE_APART = 0.05
-"""The bias on one choice from which it is told."""
+"""The bias on one choice from which it is told; where the interval of all lies within it, there is none."""
+MOST_APART = 2.0
+"""How far two κ can lie apart."""
 LEAST_RATES_APART = 0.005
 """How far the bias must lie from the difference of the plain rates beside it before that is explained."""
 
@@ -52,7 +55,9 @@ def findings(comparison: Comparison) -> list[ComparisonFinding]:
         ]
     agreeing = _all_at_once([kappa_of(options) for _, options in choices], confidence)
     reliable = _all_at_once([row.human_alpha for row, _ in choices], confidence, against=RELIABLE_ALPHA)
-    over_ceiling = _all_at_once([_ceiling_difference(row.ceiling) for row, _ in choices], confidence)
+    over_ceiling = _all_at_once(
+        [_ceiling_difference(row.ceiling) for row, _ in choices], confidence, most=MOST_APART
+    )
     for (row, options), kappa, alpha, apart in zip(choices, agreeing, reliable, over_ceiling, strict=True):
         of = f"{row.criterion.name}: "
         sentences += [
@@ -87,8 +92,10 @@ class _Tested:
     choices: int = 1
 
     @classmethod
-    def alone(cls, figure: Figure, confidence: float, against: float = 0.0) -> "_Tested":
-        return cls(widened(figure, confidence), confidence, against, p_against(figure, against))
+    def alone(cls, figure: Figure, confidence: float, against: float = 0.0, most: float = 1.0) -> "_Tested":
+        """A figure by itself; `most` is the end of its scale, where a stretched interval ends too."""
+        shown = inside(widened(figure, confidence), -most, most)
+        return cls(shown, confidence, against, p_against(figure, against))
 
     @property
     def side(self) -> int:
@@ -107,12 +114,14 @@ class _Tested:
         return f" p{held} {p} after Holm over {self.choices} choices."
 
 
-def _all_at_once(figures: Sequence[Figure], confidence: float, against: float = 0.0) -> list[_Tested]:
+def _all_at_once(
+    figures: Sequence[Figure], confidence: float, against: float = 0.0, most: float = 1.0
+) -> list[_Tested]:
     """The figures of several choices: p after Holm (1979), intervals that hold for all at once."""
     adjusted = holm([p_against(figure, against) for figure in figures])
     each = simultaneous(len(figures), confidence)
     return [
-        _Tested(widened(figure, each), confidence, against, p, len(figures))
+        _Tested(inside(widened(figure, each), -most, most), confidence, against, p, len(figures))
         for figure, p in zip(figures, adjusted, strict=True)
     ]
 
@@ -123,7 +132,7 @@ def _ceiling_difference(ceiling: HumanCeiling) -> Figure:
 
 def _bias(comparison: Comparison) -> ComparisonFinding | None:
     judge, people = comparison.overall.judged_met_rate, comparison.overall.reference_met_rate
-    bias = widened(comparison.bias, comparison.confidence)
+    bias = inside(widened(comparison.bias, comparison.confidence), -1, 1)
     if bias.value is None:
         return None
     what = "gives credit" if comparison.has_penalties else "says MET"
@@ -135,7 +144,11 @@ def _bias(comparison: Comparison) -> ComparisonFinding | None:
         title = "These are too few labels to tell whether the judge is lenient or strict."
         return ComparisonFinding("info", title, text)
     if not comparison.leaning:
-        title = "The judge is neither lenient nor strict, as far as these labels show."
+        reach = max(-bias.low, bias.high or 0.0)
+        if reach < LEAST_VALUE_APART:
+            title = f"The judge is neither lenient nor strict: its bias is within ±{LEAST_VALUE_APART}."
+        else:
+            title = "Whether the judge is lenient or strict is open."
         return ComparisonFinding("info", title, text)
     side = "higher" if comparison.leaning == "lenient" else "lower"
     title = f"The judge is {comparison.leaning}: its answers make scores {side} than people's do."
@@ -160,7 +173,7 @@ def _people_over_all(comparison: Comparison) -> Iterator[ComparisonFinding | Non
     within, confidence = comparison.within, comparison.confidence
     if within is None:
         yield _people(_Tested.alone(comparison.human_alpha, confidence, RELIABLE_ALPHA))
-        apart = _Tested.alone(_ceiling_difference(comparison.ceiling), confidence)
+        apart = _Tested.alone(_ceiling_difference(comparison.ceiling), confidence, most=MOST_APART)
         yield _human_ceiling(comparison.ceiling, apart)
         return
     yield _people(_Tested.alone(within.human_alpha, confidence, RELIABLE_ALPHA), within=f" {WITHIN}")
@@ -168,7 +181,8 @@ def _people_over_all(comparison: Comparison) -> Iterator[ComparisonFinding | Non
     if judge is not None:
         of_judge = replace(judge, kappa=seat.judge_kappa, kappa_difference=seat.kappa_difference)
         ceiling = replace(comparison.ceiling, kappa=seat.kappa, judge=of_judge)
-        yield _human_ceiling(ceiling, _Tested.alone(seat.kappa_difference, confidence), within=f" {WITHIN}")
+        apart = _Tested.alone(seat.kappa_difference, confidence, most=MOST_APART)
+        yield _human_ceiling(ceiling, apart, within=f" {WITHIN}")
 
 
 def _choice(row: CriterionComparison, options: OptionAgreement, kappa: _Tested) -> ComparisonFinding:

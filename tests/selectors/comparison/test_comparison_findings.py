@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from django.utils import timezone
 
 from rubricweb.engine.agreement import (
     OptionScale,
@@ -13,12 +14,13 @@ from rubricweb.engine.agreement import (
     effect_bias,
     human_ceiling,
 )
-from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.models import Criterion, Run
+from rubricweb.engine.agreement.intervals import Figure, confidence_of_look
+from rubricweb.models import Criterion, Dataset, Run
 from rubricweb.selectors.comparison.comparison import Comparison, UnitsOfTestHalf
 from rubricweb.selectors.comparison.findings import findings
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.selectors.comparison.scores import ScoreComparison
+from rubricweb.selectors.datasets.looks import Look
 from rubricweb.selectors.labels.by_kind import CriterionComparison
 from rubricweb.selectors.reviews.sampling import Samples
 
@@ -107,7 +109,20 @@ def test_a_strict_judge_is_named_too() -> None:
 def test_rates_whose_intervals_overlap_are_not_called_different() -> None:
     # 55 and 50 of 100.
     found = comparison({"MET MET": 45, "UNMET MET": 10, "MET UNMET": 5, "UNMET UNMET": 40})
-    assert titles(found)[0].startswith("The judge is neither lenient nor strict")
+    assert titles(found)[0] == "Whether the judge is lenient or strict is open."
+
+
+def test_no_bias_is_claimed_where_the_interval_leaves_room_for_none_alone() -> None:
+    # 501 and 500 of 1,000, differing on 11: the interval reaches from about −0.006 to 0.008.
+    found = comparison({"MET MET": 495, "UNMET MET": 6, "MET UNMET": 5, "UNMET UNMET": 494})
+    assert titles(found)[0] == "The judge is neither lenient nor strict: its bias is within ±0.05."
+
+
+def test_a_stretched_interval_ends_where_the_figure_does() -> None:
+    alike = comparison({"MET MET": 20, "UNMET UNMET": 20, "MET UNMET": 1})
+    look = Look(40, confidence_of_look(40), 41, 41, Dataset(), 1, "", None, None, timezone.now())
+    said = next(one.text for one in findings(replace(alike, look=look)) if "Cohen κ is" in one.text)
+    assert ", 1.00]" in said
 
 
 def test_without_an_interval_nothing_is_said_of_a_side_and_weights_are_told_where_they_count() -> None:
