@@ -68,6 +68,7 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
         "change_rubric": {"body": {"name": "Renamed"}},
         "change_system": {"body": {"name": "helper"}},
         "change_system_version": {"body": {"label": "v9"}},
+        "change_member": {"body": {"role": "viewer"}},
         "change_team": {"body": {"name": "Renamed"}},
         "change_run": {"body": {"name": "Renamed"}},
         **{

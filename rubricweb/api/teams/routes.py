@@ -72,6 +72,46 @@ def delete_team(request: TokenRequest, body: deletion_schemas.DeletionName) -> A
     return deleted(request, request.auth.team, body)
 
 
+@teams.write("PATCH", "/team/members/{int:user_id}", Role.OWNER, schemas.Member)
+def change_member(request: TokenRequest, user_id: int, body: schemas.NewRole) -> Any:
+    """Give a member another role. Refused (409) for the only owner.
+
+    Below annotator nobody reviews: whoever becomes a viewer leaves the queues they are in.
+    """
+    membership = selected.member_for(request.auth.team, user_id)
+    team_services.change_role(membership, Role[body.role.upper()], by=request.auth.user)
+    members = schemas.members_in_team(selected.members(request.auth.team), viewer=request.auth.user)
+    return next(one for one in members if one.membership == membership)
+
+
+@teams.write("DELETE", "/team/members/{int:user_id}", Role.OWNER, None, status=204, archived_too=True)
+def remove_member(request: TokenRequest, user_id: int) -> Any:
+    """Take a person out of the team at once. Refused (409) for the only owner.
+
+    Their tokens and invitations stop, their reviews stay, and what waited for them in queues is others' to
+    review.
+    """
+    membership = selected.member_for(request.auth.team, user_id)
+    team_services.remove_member(membership, by=request.auth.user)
+    return Status(204, None)
+
+
+@teams.read("/tokens", Role.VIEWER, list_of(schemas.OwnToken))
+def list_tokens(request: TokenRequest) -> Any:
+    """Your own tokens in this team, newest first; all on one page. Nobody sees another's."""
+    caller, now = request.auth, timezone.now()
+    tokens = [schemas.own_token(one, now=now) for one in selected.tokens(caller.team, caller.user)]
+    return {"items": tokens, "next_cursor": None}
+
+
+@teams.write("DELETE", "/tokens/{int:token_id}", Role.VIEWER, None, status=204)
+def revoke_token(request: TokenRequest, token_id: int) -> Any:
+    """Revoke one of your own tokens, also the one you send: programs that use it are refused at once."""
+    token = selected.token_for(request.auth.team, request.auth.user, token_id)
+    team_services.revoke_token(token, by=request.auth.user, now=timezone.now())
+    return Status(204, None)
+
+
 @teams.read("/invitations", Role.OWNER, list_of(schemas.Invitation))
 def list_invitations(request: TokenRequest) -> Any:
     """Who was asked into the team and has not come yet, newest first; all on one page."""

@@ -9,9 +9,12 @@ from pydantic import Field
 
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.schemas import Input, Naming, OneOf, Username, WithFields
-from rubricweb.models import Role, User
+from rubricweb.models import ApiToken, Role, User
 from rubricweb.selectors.teams.members import KINDS
 from rubricweb.selectors.teams.members import TeamMember as MemberRow
+from rubricweb.selectors.teams.tokens import TOKEN_STATES, token_state
+
+RoleName = Annotated[str, OneOf(role.label for role in Role)]
 
 
 class Team(Schema):
@@ -24,11 +27,16 @@ class Team(Schema):
 class Member(Schema):
     """A queue names its raters by their `username`; annotators and above may review."""
 
+    id: Annotated[int, Field(description="Names the member in `/team/members/{user_id}`.")]
     username: str
     name: str
     email: Annotated[str | None, Field(description="Null unless you are an owner.")]
     role: Annotated[str, Field(examples=["annotator"])]
     never_signed_in: bool
+
+    @staticmethod
+    def resolve_id(row: Any) -> int:
+        return int(row.membership.user_id)
 
     @staticmethod
     def resolve_username(row: Any) -> str:
@@ -58,6 +66,10 @@ class TeamChanges(Naming):
     name: Annotated[str | None, Field(max_length=120)] = None
 
 
+class NewRole(Input):
+    role: RoleName
+
+
 class NewLink(Input):
     hand_over: Annotated[
         bool, Field(description="Answer with the link even where mail is set up; then it is not mailed.")
@@ -68,7 +80,7 @@ class NewInvitation(NewLink):
     """Who is asked into the team; nobody is in before they accept."""
 
     who: Annotated[str, Field(min_length=1, max_length=150, description="A user name or an e-mail address.")]
-    role: Annotated[str, OneOf(role.label for role in Role)] = "annotator"
+    role: RoleName = "annotator"
     name: Annotated[str, Field(max_length=120, description="How others see somebody new.")] = ""
 
 
@@ -103,6 +115,21 @@ class Token(Schema):
     name: str
     may_write: bool
     expires_at: datetime
+
+
+class OwnToken(Token):
+    """A token of yours in this team; its secret was shown when it was made, and never is again."""
+
+    id: int
+    begins: Annotated[str, Field(examples=["rw_3kJq9"], description="With what its secret begins.")]
+    state: Annotated[str, OneOf(TOKEN_STATES)]
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+def own_token(token: ApiToken, *, now: datetime) -> WithFields:
+    """A token as OwnToken shows it."""
+    return WithFields(token, begins=token.hint, state=token_state(token, now=now))
 
 
 class Me(Schema):

@@ -9,9 +9,11 @@ from django.utils import timezone
 from rubricweb import access
 from rubricweb.management.terminal.actor import note, resolve_actor
 from rubricweb.management.terminal.printed import moment, print_json, say, table, terminal
+from rubricweb.management.terminal.shapes import as_shape
 from rubricweb.models import ApiToken, Role
 from rubricweb.selectors.teams import lookup
 from rubricweb.selectors.teams import members as selected
+from rubricweb.selectors.teams.tokens import token_state
 from rubricweb.services.teams import teams as services
 
 
@@ -30,7 +32,7 @@ def list_tokens(options: argparse.Namespace) -> int:
     rows = table(("id", "token", "begins", "may"), ("last used", "ends"))
     for token in tokens:
         used = moment(token.last_used_at) if token.last_used_at else "never"
-        state = _state(token, now)
+        state = token_state(token, now=now)
         ends = moment(token.expires_at) if state == "live" else state
         may = "read, write" if token.may_write else "read"
         cells = (str(token.pk), token.name, f"{token.hint}…", may, used, ends)
@@ -67,21 +69,7 @@ def revoke(options: argparse.Namespace) -> int:
     return say(f"Token {token.pk}, {token.name}, is revoked.")
 
 
-def _state(token: ApiToken, now: datetime) -> str:
-    if token.revoked_at is not None:
-        return "revoked"
-    return "expired" if token.expires_at <= now else "live"
+def _as_json(token: ApiToken, now: datetime) -> Any:
+    from rubricweb.api.teams.schemas import OwnToken, own_token
 
-
-def _as_json(token: ApiToken, now: datetime) -> dict[str, Any]:
-    """The API has no operation about tokens: a token makes no others."""
-    return {
-        "id": token.pk,
-        "name": token.name,
-        "begins": token.hint,
-        "may_write": token.may_write,
-        "state": _state(token, now),
-        "created_at": token.created_at.isoformat(),
-        "expires_at": token.expires_at.isoformat(),
-        "last_used_at": token.last_used_at.isoformat() if token.last_used_at else None,
-    }
+    return as_shape(OwnToken, own_token(token, now=now))

@@ -153,3 +153,31 @@ def test_a_token_over_its_rate_is_told_when_to_come_again(people: Cast, as_membe
         bob.get("/me")  # every token has its own
         settings.API_REQUESTS_PER_MINUTE = 0
         ann.get("/me")
+
+
+def test_whose_tokens_they_are_lists_and_revokes_them(people: Cast, as_member, token) -> None:
+    ann = as_member(people.ann)
+    reader = ApiClient(token(people.ann, people.team, may_write=False))
+    mine = ann.get("/tokens")
+    assert mine["next_cursor"] is None
+    reads, writes = mine["items"]
+    assert [(one["name"], one["may_write"], one["state"]) for one in mine["items"]] == [
+        ("tests", False, "live"),
+        ("tests", True, "live"),
+    ]
+    assert writes["begins"] == ann.secret[:8]
+    assert ann.secret not in str(mine)
+    assert ann.call("DELETE", f"/tokens/{reads['id']}").status_code == 204
+    reader.refused(401, "GET", "/me")
+    assert [one["state"] for one in ann.get("/tokens")["items"]] == ["revoked", "live"]
+    # A token may end itself.
+    assert ann.call("DELETE", f"/tokens/{writes['id']}").status_code == 204
+    ann.refused(401, "GET", "/tokens")
+
+
+def test_nobody_sees_or_revokes_a_token_of_somebody_else(people: Cast, as_member) -> None:
+    ann, alice = as_member(people.ann), as_member(people.alice)
+    [of_ann] = ann.get("/tokens")["items"]
+    assert of_ann["id"] not in [one["id"] for one in alice.get("/tokens")["items"]]
+    alice.refused(404, "DELETE", f"/tokens/{of_ann['id']}")
+    assert ann.get("/me")["username"] == "ann"
