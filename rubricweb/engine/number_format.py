@@ -10,6 +10,9 @@ MINUS = "\N{MINUS SIGN}"
 LEAST_DIGITS, MOST_DIGITS = 2, 4
 """Decimals of a figure on a scale of 0 to 1, however wide or narrow its interval is."""
 
+ROUNDING = 1e-9
+"""A sum of weights this close to 0 or 1 is that: 0.1 + 0.2 + 0.7 in binary is a little less than 1."""
+
 
 def figure_digits(low: float | None = None, high: float | None = None, n: int | None = None) -> int:
     """How many decimals a figure deserves: the last one is the first digit of half its interval's width.
@@ -97,17 +100,25 @@ def interval_text(low: float | None, high: float | None, digits: int = 2, *, per
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number with fixed decimals: 0.71349 is "0.713", −0.5 has a true minus, missing is "–"."""
-    return _minus(f"{_plain_zero(value, digits):.{digits}f}") if is_number(value) else MISSING
+    """A number with fixed decimals: 0.71349 is "0.713", −0.5 has a true minus, missing is "–".
+
+    Almost 1 is ">0.999" and almost 0 "<0.001", never the exact end: 209 of 210 are not all.
+    """
+    if not is_number(value):
+        return MISSING
+    step = 10.0**-digits
+    if _is_below_1(value) and round(value, digits) >= 1:
+        return f">{1 - step:.{digits}f}"
+    if _is_above_0(value) and round(value, digits) <= 0:
+        return f"<{step:.{digits}f}"
+    return _fixed(value, digits)
 
 
 def difference(value: float | None, digits: int = 3) -> str:
-    """The same with its sign: "+0.031", "−0.012"; what rounds to nothing is "0.000"."""
-    return (
-        f"+{number(value, digits)}"
-        if value is not None and round(value, digits) > 0
-        else number(value, digits)
-    )
+    """A number with its sign: "+0.031", "−0.012"; what rounds to nothing is "0.000"."""
+    if not is_number(value):
+        return MISSING
+    return f"+{_fixed(value, digits)}" if round(value, digits) > 0 else _fixed(value, digits)
 
 
 def p_text(p: float | None) -> str:
@@ -121,9 +132,9 @@ def share(value: float | None, digits: int = 0) -> str:
         return MISSING
     step = 10.0**-digits
     hundredths = round(value * 100, digits)
-    if value < 1 and hundredths >= 100:
+    if _is_below_1(value) and hundredths >= 100:
         return f">{100 - step:.{digits}f}%"
-    if value > 0 and hundredths <= 0:
+    if _is_above_0(value) and hundredths <= 0:
         return f"<{step:.{digits}f}%"
     return _minus(f"{hundredths:.{digits}f}%")
 
@@ -163,6 +174,18 @@ def money(usd: float | None) -> str:
 def is_number(value: object) -> TypeGuard[float]:
     """Whether there is something to write: neither None nor NaN, nor the "" of a template."""
     return not (value is None or value == "" or (isinstance(value, float) and math.isnan(value)))
+
+
+def _is_below_1(value: float) -> bool:
+    return value < 1 - ROUNDING
+
+
+def _is_above_0(value: float) -> bool:
+    return value > ROUNDING
+
+
+def _fixed(value: float, digits: int) -> str:
+    return _minus(f"{_plain_zero(value, digits):.{digits}f}")
 
 
 def _minus(text: str) -> str:

@@ -45,6 +45,29 @@ def test_a_score_has_three_decimals_and_a_true_minus(value, expected):
     assert display.score(value) == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "digits", "expected"),
+    [
+        (209 / 210, 2, ">0.99"),
+        (1 / 210, 2, "<0.01"),
+        (209 / 210, 3, "0.995"),
+        (1, 2, "1.00"),
+        (0, 2, "0.00"),
+        (0.1 + 0.2 + 0.7, 2, "1.00"),  # 0.9999999999999999
+        (1e-17, 2, "0.00"),
+        (2.999, 2, "3.00"),
+    ],
+)
+def test_a_number_reaches_0_and_1_only_when_it_is_there(value, digits, expected):
+    assert number_format.number(value, digits) == expected
+
+
+def test_the_ends_of_an_interval_reach_0_and_1_only_when_they_are_there():
+    assert number_format.text_of(Figure(209 / 210, 0.9735, 0.9992, 210)) == ">0.99 [0.97, >0.99]"
+    assert number_format.text_of(Figure(0.02, 0.0008, 0.05, 210)) == "0.02 [<0.01, 0.05]"
+    assert display.percent(0.1 + 0.2 + 0.7) == "100%"
+
+
 def test_no_p_value_is_nothing():
     assert [number_format.p_text(p) for p in (0.018, 0.00004, None)] == ["0.0180", "< 0.0001", "–"]
 

@@ -97,7 +97,7 @@ def _pair(cell: PairCell, only_kappa: bool) -> str:
         return "·"
     if only_kappa:
         return value_of(cell.kappa)
-    return f"{value_of(cell.kappa)} {value_of(cell.raw)} {cell.n}"
+    return f"{text_of(cell.kappa)}\nraw {text_of(cell.raw)}\nn {cell.n:,}"
 
 
 def _table(first: str, *others: str) -> Table:

@@ -7,7 +7,7 @@ from typing import Any
 from rubricweb import access
 from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.number_format import counted, interval_text, share, text_of, value_of
+from rubricweb.engine.number_format import counted, interval_text, share, text_of
 from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import diff, gates
@@ -172,7 +172,9 @@ def _print(comparison: Comparison) -> None:
         table.add_column(title, justify="right", no_wrap=True)
     for name, row in _rows(comparison):
         table.add_row(
-            name, *(_shown(row[key], signed=key == "bias") for key in COLUMNS), end_section=name == ALL
+            name,
+            *(_shown(row[key], row["n"], signed=key == "bias") for key in COLUMNS),
+            end_section=name == ALL,
         )
     console.print(table)
     if comparison.describes is not None:
@@ -275,8 +277,12 @@ def _print_estimate(estimate: PeopleEstimate) -> None:
         )
 
 
-def _shown(value: Any, *, signed: bool = False) -> str:
-    """A count as it is, a figure by its value, a share (of units the judge answered) in per cent."""
+def _shown(value: Any, n: int, *, signed: bool = False) -> str:
+    """A count as it is, a figure with its interval, a share (of units the judge answered) in per cent.
+
+    A figure over other units than the `n` of its row has its own n.
+    """
     if value is None or isinstance(value, Figure):
-        return value_of(value, signed=signed)
+        said = text_of(value, signed=signed)
+        return said if value is None or value.value is None or value.n == n else f"{said} (n {value.n:,})"
     return share(value) if isinstance(value, float) else str(value)

@@ -2,14 +2,21 @@
 
 from rubricweb.engine.agreement.intervals import CONFIDENCE
 from rubricweb.engine.agreement.scores.pairing import Unit
-from rubricweb.engine.number_format import counted, figure_text, number, p_text, share, text_of, value_of
+from rubricweb.engine.number_format import counted, figure_text, number, p_text, share, text_of
 from rubricweb.engine.number_format import difference as shown_difference
 from rubricweb.management.runs import gates
 from rubricweb.management.terminal.actor import Actor, note
 from rubricweb.management.terminal.printed import Table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Run
-from rubricweb.selectors.runs.diff.diff import CasesWithoutPair, RunDiff, require_comparable, run_diff
+from rubricweb.selectors.runs.diff.changes import CriterionChange
+from rubricweb.selectors.runs.diff.diff import (
+    CasesWithoutPair,
+    OnlyIn,
+    RunDiff,
+    require_comparable,
+    run_diff,
+)
 from rubricweb.selectors.runs.diff.items import DiffItemRow, hidden_from, item_changes, item_page
 
 SHOWN_ITEMS = 10
@@ -73,7 +80,7 @@ def _print(diff: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
     console.print(
         f"Mean {diff.scale} {text_of(difference, signed=True)} "
         f"over {counted(diff.scores.n, diff.paired_by)}: "
-        f"{value_of(diff.scores.mean_one)} became {value_of(diff.scores.mean_other)}. "
+        f"{text_of(diff.scores.mean_one)} became {text_of(diff.scores.mean_other)}. "
         f"Wilcoxon p {p_text(test.p)}, Cohen's d {text_of(diff.scores.cohen_d, signed=True)}."
     )
     is_off_0 = (difference.low or 0) > 0 or (difference.high or 0) < 0
@@ -106,7 +113,7 @@ def _print(diff: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
         console.print(_criteria(diff))
     for label, only in (("run", diff.only_run), ("baseline", diff.only_baseline)):
         if only:
-            console.print(f"Only in the {label}: {', '.join(one.criterion.name for one in only)}.")
+            console.print(f"Only in the {label}: {', '.join(map(_named_part, only))}.")
     if diff.rest is not None and round(diff.rest, 4):
         rest = figure_text(diff.rest, n=diff.scores.n, signed=True)
         console.print(f"Limits of the score, length penalties and items' own rubrics: {rest}.")
@@ -141,6 +148,12 @@ def _print_without_pair(diff: RunDiff, without: CasesWithoutPair) -> None:
             terminal().print(f"  No pair: {counted(cases.n, 'case')} {where}: {named}")
 
 
+def _named_part(one: OnlyIn) -> str:
+    """The criterion with what it adds to the difference, where that can be said."""
+    name: str = one.criterion.name
+    return name if one.contribution is None else f"{name} (adds {text_of(one.contribution, signed=True)})"
+
+
 def _criteria(diff: RunDiff) -> Table:
     table = Table()
     table.add_column("criterion")
@@ -148,6 +161,7 @@ def _criteria(diff: RunDiff) -> Table:
         "n",
         "before",
         "after",
+        "Δ",
         "better",
         "worse",
         "p (Holm)",
@@ -162,14 +176,25 @@ def _criteria(diff: RunDiff) -> Table:
             str(row.n),
             figure_text(row.baseline_mean, n=row.n),
             figure_text(row.run_mean, n=row.n),
+            text_of(row.difference, signed=True),
             "–" if row.better is None else str(row.better),
             "–" if row.worse is None else str(row.worse),
             p_text(row.p) + (" by sign flips" if row.test == "sign_flips" else ""),
-            value_of(row.contribution, signed=True),
-            "–" if row.criterion.kind == "check" else NOISE[row.within_noise],
+            text_of(row.contribution, signed=True),
+            _noise(row),
             f"{row.run_errors} / {row.baseline_errors}",
         )
     return table
+
+
+def _noise(row: CriterionChange) -> str:
+    """How changed answers stand to the judge's own flips, and both: what is within noise may be so by few."""
+    if row.criterion.kind == "check":
+        return "–"
+    if row.noise is None:
+        return NOISE[row.within_noise]
+    changed, flips = (text_of(one, percent=True) for one in (row.changed, row.noise.flip_rate))
+    return f"{NOISE[row.within_noise]}: {changed} changed, {flips} flips (n {row.noise.flip_rate.n:,})"
 
 
 def _items(rows: list[DiffItemRow], paired_by: Unit) -> Table:

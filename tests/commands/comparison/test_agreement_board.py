@@ -1,6 +1,7 @@
 """`rubricweb agreement QUEUE`: the board in the terminal."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,7 @@ def test_the_board_is_printed_as_tables_and_as_json(installation: Installation, 
     assert "0.39" in printed.stdout
     assert "4 (too few)" in printed.stdout
     assert "Pairs of raters on only:" in printed.stdout
+    assert re.search(r"raw \d\.\d\d \[\d\.\d\d, \d\.\d\d\]", printed.stdout)
     assert "Hardest items: b 0.33 (n 1), d 0.33 (n 1); 2 with no disagreement." in printed.stdout
     assert "yann: leniency +0.38" in printed.stdout
 
