@@ -1,7 +1,6 @@
 """`rubricweb serve`: the whole app on one machine, in one command, gone at Ctrl+C."""
 
 import argparse
-import fcntl
 import os
 import shlex
 import shutil
@@ -9,10 +8,8 @@ import socket
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TextIO
 
 import django
 from django.conf import settings
@@ -20,6 +17,7 @@ from django.conf import settings
 from rubricweb.errors import Conflict
 from rubricweb.management.serving import static_files
 from rubricweb.management.serving.supervisor import Child, GaveUp, Supervisor
+from rubricweb.management.terminal import serve_lock
 from rubricweb.management.terminal.remarks import remark as say
 
 FIRST_PORT = 8000
@@ -30,7 +28,7 @@ EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  only compared with
 def run(options: argparse.Namespace) -> int:
     supervisor = Supervisor(say)
     supervisor.catch_signals()
-    with _only_one() as lock:
+    with serve_lock.only_one() as lock:
         try:
             address = _start(supervisor, options)
             lock.write(f"{address}\n")
@@ -44,19 +42,6 @@ def run(options: argparse.Namespace) -> int:
         finally:
             supervisor.stop()
     return 0
-
-
-def running_at() -> str | None:
-    """The address of the `rubricweb serve` that runs on this data folder, None when none does."""
-    try:
-        with _lock_file().open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return None
-    except BlockingIOError:
-        lines = _lock_file().read_text().splitlines()
-        return lines[1] if len(lines) > 1 else None
-    return None
 
 
 def _start(supervisor: Supervisor, options: argparse.Namespace) -> str:
@@ -157,7 +142,7 @@ def _answers(address: str, web: Child) -> bool:
         return False
 
 
-# ── Ports and the lock ───────────────────────────────────────────────────────────────────────────
+# ── Ports ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _free_port(host: str, wanted: int | None) -> int:
@@ -194,31 +179,3 @@ def _is_free(host: str, port: int) -> bool:
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-@contextmanager
-def _only_one() -> Iterator[TextIO]:
-    """One `rubricweb serve` per data folder: two would take each other's wake-ups. Gives the locked file."""
-    settings.VAR_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _lock_file().open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise Conflict(
-                f"rubricweb already runs on {settings.VAR_DIR}{_whereabouts()}. "
-                "Stop it first, or name another folder with --data."
-            ) from error
-        lock.truncate(0)
-        lock.write(f"{os.getpid()}\n")
-        lock.flush()
-        yield lock
-
-
-def _lock_file() -> Path:
-    """Holds the process number and, once it answers, the address; locked while that process lives."""
-    return Path(settings.VAR_DIR) / "serve.lock"
-
-
-def _whereabouts() -> str:
-    process, *address = _lock_file().read_text().splitlines() or ["unknown"]
-    return f" (process {process}{''.join(f', {one}' for one in address)})"

@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from rubricweb import tasks
 from rubricweb.errors import Conflict
-from rubricweb.management.serving.serve import running_at
 from rubricweb.management.teams.judges import start_offline
 from rubricweb.management.terminal import prepare
 from rubricweb.management.terminal.actor import note
+from rubricweb.management.terminal.serve_lock import running_at
 from rubricweb.selectors.shared import workers
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.teams import lookup

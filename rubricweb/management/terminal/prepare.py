@@ -13,6 +13,7 @@ from sesame.utils import get_query_string
 
 from rubricweb import tasks
 from rubricweb.errors import Conflict
+from rubricweb.management.terminal.serve_lock import is_running
 from rubricweb.models import Team, User
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.teams import lookup
@@ -31,15 +32,40 @@ def migrate(say: Say) -> None:
 
 
 def require_tables(say: Say) -> None:
-    """The embedded form migrates by itself; elsewhere that is the operator's decision."""
+    """The embedded form migrates by itself; elsewhere that is the operator's decision.
+
+    Not below a `rubricweb serve` of an older release, which would go on with tables it does not know.
+    """
+    count = _unapplied_migrations()
+    if count and is_running():
+        raise Conflict(
+            "The database is older than this release, and `rubricweb serve` runs on it. "
+            "Stop it and start it again with this release, which migrates."
+        )
     if settings.LOCAL:
         migrate(say)
-    elif count := _unapplied_migrations():
+    elif count:
         raise Conflict(f"The database lacks {count} migrations. Run `rubricweb manage migrate` first.")
 
 
-def _unapplied_migrations() -> int:
+def migration_executor() -> MigrationExecutor:
+    """Raises Conflict where a newer release has migrated: its tables are not the ones this one knows."""
     executor = MigrationExecutor(connection)
+    loader = executor.loader
+    known = {*loader.disk_migrations}
+    for migration in loader.disk_migrations.values():
+        known.update(migration.replaces)  # files of squashed ones may be gone
+    unknown = sorted(name for app, name in {*loader.applied_migrations} - known if app == "rubricweb")
+    if unknown:
+        raise Conflict(
+            f"The database was migrated by a newer release: this one does not know {unknown[-1]}. "
+            "Install the newer release, or restore a backup from before."
+        )
+    return executor
+
+
+def _unapplied_migrations() -> int:
+    executor = migration_executor()
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
