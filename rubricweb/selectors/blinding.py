@@ -1,6 +1,7 @@
 """Whose verdicts a person may not see yet: the one place that knows, asked by everything that shows some."""
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,9 +25,6 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.waiting_items import StandsBeside, Unsubmitted
-
-UNITED_MAX = 100
-"""So many queries are put into one; SQLite takes no more than 500."""
 
 
 def hidden_items(
@@ -63,13 +61,11 @@ def hidden_items(
     if not asking:
         return Item.objects.none().values("pk")
     queue_ids = [one.queue_id for one in asking]
-    waits = Q(Unsubmitted(viewer, submitting))
-    if any(one.several_versions for one in asking):
-        waits |= Q(StandsBeside(viewer, submitting))
+    several = any(one.several_versions for one in asking)
+    everything = _waiting(viewer, queue_ids, several_versions=several, submitting=submitting)
 
     def waiting(*where: Q) -> QuerySet[QueueItem]:
-        asked = QueueItem.objects.for_person(viewer).filter(*where, queue__in=queue_ids)
-        return asked.filter(waits).order_by()
+        return everything.filter(*where)
 
     if item is None:
         # Both lists are read once, so that many equal items are not compared each with each.
@@ -103,59 +99,39 @@ def shown(viewer: User, team: Team, dataset_id: int) -> Q:
 
     Empty for somebody from whom nothing is hidden: join it with others by AND only.
 
-    The same rule, for very many rows: the queues are looked up here, in one small query, so that what this
-    person has submitted can be read from an index instead of being asked about every item anew.
+    The same rule, for very many rows: the queues are looked up here, in one small query. Queues that hide
+    alike are one condition, so that it is no longer for many of them.
     """
     condition = Q()
-    for asking in _asking(_blind_queues(viewer, team)):
-        queue_id, several = asking.queue_id, asking.several_versions
-        submitted = Review.objects.filter(
-            queue=queue_id, rater__user=viewer, state=ReviewState.SUBMITTED
-        ).order_by()
-        asked = QueueItem.objects.for_person(viewer).filter(queue=queue_id).order_by()
-        beside_waiting = asked.filter(StandsBeside(viewer)) if several else QueueItem.objects.none()
+    for alike, queue_ids in _alike(viewer, team, dataset_id).items():
+        waiting = _waiting(viewer, queue_ids, several_versions=alike.several_versions)
         # One condition within the other, so that the words are looked up first and not the whole queue.
         same_words = Item.objects.filter(content_hash=OuterRef("item__content_hash")).exclude(content_hash="")
-        if asking.dataset_id == dataset_id:
-            is_asked = Exists(asked.filter(item=OuterRef("item")))
-            condition &= Q(item__in=submitted.values("item")) | ~Q(is_asked)
-            if several:
-                condition &= ~Q(Exists(beside_waiting.filter(item=OuterRef("item"))))
+        if alike.here:
+            condition &= Q(~Exists(waiting.filter(item=OuterRef("item"))))
             same_words = same_words.exclude(pk=OuterRef("item"))
-            if asking.corrected:
-                left = Q(~Exists(submitted.filter(item=OuterRef("item"))))
-                right = asked.filter(left | Q(StandsBeside(viewer)) if several else left)
-                for wrong in ("item", "item__replaces"):
-                    condition &= Q(~Exists(right.filter(item__replaces=OuterRef(wrong))))
-        waits = Q(Exists(asked.filter(item=OuterRef("pk"))), ~Exists(submitted.filter(item=OuterRef("pk"))))
-        if several:
-            waits |= Q(Exists(beside_waiting.filter(item=OuterRef("pk"))))
-        waiting = same_words.filter(waits)
-        condition &= Q(~Exists(waiting.order_by()))
+        if alike.corrected:
+            for wrong in ("item", "item__replaces"):
+                condition &= Q(~Exists(waiting.filter(item__replaces=OuterRef(wrong))))
+        copies = same_words.filter(Exists(waiting.filter(item=OuterRef("pk"))))
+        condition &= Q(~Exists(copies.order_by()))
     return condition
 
 
 def hidden_of(viewer: User, team: Team, dataset_id: int) -> set[int]:
     """The ids of all `hidden_items` of one dataset of the team: the same rule, for a whole dataset at once.
 
-    Every queue and what was submitted in it are read once and compared here, so that the time grows with
-    their size and no faster. One query for somebody who rates in no open blind queue, two more for each, and
-    one for all words.
+    What waits is read once and compared here, so that the time grows with the size of the queues and no
+    faster. One query for somebody who rates in no open blind queue, at most four more for any number.
     """
     hidden: set[int] = set()
     words: set[str] = set()
-    for asking in _asking(_blind_queues(viewer, team)):
-        own = Review.objects.filter(queue=asking.queue_id, rater__user=viewer, state=ReviewState.SUBMITTED)
-        submitted = set(own.order_by().values_list("item_id", flat=True))
-        asked = QueueItem.objects.for_person(viewer).filter(queue=asking.queue_id).order_by()
-        if asking.several_versions:
-            beside = asked.filter(StandsBeside(viewer))
-            submitted -= set(beside.values_list("item_id", flat=True))
-        if asking.dataset_id == dataset_id:
-            hidden |= set(asked.values_list("item_id", flat=True)) - submitted
+    for alike, queue_ids in _alike(viewer, team, dataset_id).items():
+        waiting = _waiting(viewer, queue_ids, several_versions=alike.several_versions)
+        if alike.here:
+            hidden.update(waiting.values_list("item_id", flat=True).distinct())
         else:
-            texts = asked.values_list("item_id", "item__content_hash")
-            words.update(text for item_id, text in texts if item_id not in submitted)
+            words.update(waiting.values_list("item__content_hash", flat=True).distinct())
     if words or hidden:
         rows = Item.objects.filter(dataset=dataset_id).order_by()
         own_texts = list(rows.values_list("pk", "content_hash", "replaces_id"))
@@ -172,28 +148,19 @@ def hidden_datasets(viewer: User, team: Team) -> frozenset[int]:
 
     Figures over all their items, such as the stored mean of a run, are withheld as a whole: from the mean of
     one item its verdicts can be read, and from the means before and after one review those of the item
-    between them. One query for somebody who rates in no open blind queue, at most four for up to a hundred.
+    between them. One query for somebody who rates in no open blind queue, at most three for others.
     """
-    queues = dict(_blind_queues(viewer, team).order_by().values_list("pk", "dataset_id"))
-    if not queues:
-        return frozenset()
-    waiting: set[int] = set()
-    for start in range(0, len(queues), UNITED_MAX):
-        some = list(queues)[start : start + UNITED_MAX]
-        first, *rest = (_one_left(queue_id, viewer) for queue_id in some)
-        left = first.union(*rest, all=True) if rest else first
-        waiting.update(left.values_list("queue_id", flat=True))
+    waiting = dict(_unfinished_queues(viewer, team).order_by().values_list("pk", "dataset_id"))
     if not waiting:
         return frozenset()
-    hidden = {queues[queue_id] for queue_id in waiting}
+    hidden = set(waiting.values())
     # A dataset with an item that waits is hidden already: only the others are searched for the same words.
     others = list(Dataset.objects.filter(team=team).exclude(pk__in=hidden).values_list("pk", flat=True))
     if not others:
         return frozenset(hidden)
-    asked = QueueItem.objects.for_person(viewer).filter(
-        queue__in=waiting, item__content_hash=OuterRef("content_hash")
+    same_words = _waiting(viewer, waiting, several_versions=True).filter(
+        item__content_hash=OuterRef("content_hash")
     )
-    same_words = asked.filter(Q(Unsubmitted(viewer)) | Q(StandsBeside(viewer))).order_by()
     items = Item.objects.filter(dataset__in=others).exclude(content_hash="")
     copies = items.filter(Exists(same_words)).order_by().values_list("dataset_id", flat=True)
     return frozenset(hidden.union(copies.distinct()))
@@ -240,8 +207,8 @@ def hidden_runs(viewer: User, team: Team) -> HiddenRuns:
         return HiddenRuns(datasets, frozenset())
     # All versions a queue asks about, as long as anything waits in it: of which one that is would be told by
     # whose figures are withheld. The queues are read at once, so that only their own items are.
-    left = _left(viewer).filter(queue__in=_blind_queues(viewer, team)).values_list("queue", flat=True)
-    asked = QueueItem.objects.filter(queue__in=list(left.distinct())).order_by()
+    unfinished = _unfinished_queues(viewer, team).order_by().values_list("pk", flat=True)
+    asked = QueueItem.objects.filter(queue__in=list(unfinished)).order_by()
     versions = frozenset(asked.values_list("item__dataset_id", "item__system_version_id").distinct())
     # Elsewhere the same words are hidden, and what was corrected.
     others = {version for _, version in graded - versions}
@@ -270,16 +237,45 @@ def _asking(queues: QuerySet[ReviewQueue]) -> list[_Asking]:
     return [_Asking(pk, dataset, first != last, corrected) for pk, dataset, first, last, corrected in found]
 
 
+class _Alike(NamedTuple):
+    """How queues hide items of one dataset: whether they are over it, and what is as in `_Asking`."""
+
+    here: bool
+    several_versions: bool
+    corrected: bool
+
+
+def _alike(viewer: User, team: Team, dataset_id: int) -> dict[_Alike, list[int]]:
+    """The queues that hide something from this person, by how they hide items of this dataset. One query."""
+    found = defaultdict(list)
+    for one in _asking(_unfinished_queues(viewer, team)):
+        here = one.dataset_id == dataset_id
+        found[_Alike(here, one.several_versions, here and one.corrected)].append(one.queue_id)
+    return found
+
+
+def _waiting(
+    viewer: User, queue_ids: Collection[int], *, several_versions: bool, submitting: Review | None = None
+) -> QuerySet[QueueItem]:
+    """Items of these queues that hide verdicts: left for this person, or beside one that is, which can only
+    be where a dataset has answers of several versions.
+    """
+    waits = Q(Unsubmitted(viewer, submitting))
+    if several_versions:
+        waits |= Q(StandsBeside(viewer, submitting))
+    return QueueItem.objects.for_person(viewer).filter(waits, queue__in=queue_ids).order_by()
+
+
 def _left(viewer: User) -> QuerySet[QueueItem]:
     """Queue items this person is asked about and has submitted no review of."""
     return QueueItem.objects.for_person(viewer).filter(Unsubmitted(viewer)).order_by()
 
 
-def _one_left(queue_id: int, viewer: User) -> QuerySet[QueueItem]:
-    """One of these of a queue, found from its end: people begin at the beginning."""
-    left = _left(viewer).filter(queue=queue_id).order_by("-position")
-    # Wrapped, because SQLite unites nothing that has an order or a limit of its own.
-    return QueueItem.objects.filter(pk__in=left.values("pk")[:1]).order_by()
+def _unfinished_queues(viewer: User, team: Team) -> QuerySet[ReviewQueue]:
+    """The open blind queues in which something is left for this person: the others hide nothing."""
+    # One that is left is looked for from the end of each queue: people begin at the beginning.
+    left = _left(viewer).filter(queue=OuterRef("pk")).order_by("-position").values("pk")[:1]
+    return _blind_queues(viewer, team).annotate(one_left=Subquery(left)).filter(one_left__isnull=False)
 
 
 def key_is_hidden(viewer: User, team: Team) -> Exists:

@@ -26,12 +26,15 @@ from rubricweb.models import (
     User,
     unarchived,
 )
-from rubricweb.selectors.blinding import UNITED_MAX, hidden_datasets, hidden_items, shown
+from rubricweb.selectors.blinding import hidden_datasets, hidden_items, shown
 from rubricweb.selectors.datasets.systems import queue_systems
 from rubricweb.selectors.reviews.queue_sources import in_words
 from rubricweb.selectors.reviews.review_pace import own_paces, rater_paces, time_left
 
 STATES = (QueueState.OPEN, QueueState.PAUSED, QueueState.CLOSED)
+
+UNITED_MAX = 100
+"""So many queries are put into one; SQLite takes no more than 500."""
 
 
 @dataclass(frozen=True)
@@ -141,10 +144,7 @@ def open_reviews_count(team: Team, viewer: User, *, at_most: int) -> int:
 
 
 def _some_free(queue_id: int, viewer: User, own: QuerySet[Review], at_most: int) -> QuerySet[Any, tuple[int]]:
-    """Some items of a queue that have room and are not among `own` reviews, those at its end first.
-
-    People begin at the beginning: from the end, what they had already is hardly met.
-    """
+    """Items of a queue with room, not among `own` reviews, from its end: people begin at the beginning."""
     had = own.filter(queue=queue_id, item=OuterRef("item"))
     theirs = QueueItem.objects.for_person(viewer)
     free = theirs.filter(~Exists(had), queue=queue_id, room__gt=0).order_by("-position")
