@@ -101,7 +101,8 @@ def test_a_renamed_criterion_is_one_pair_and_its_earlier_name_is_told_once(
     compare = "compare", after.pk, "--with", before.pk
     terminal = terminal_of(people.team, people.bob, capsys)
     printed = terminal(*compare).out
-    assert "friendly (in the baseline: kind)" in " ".join(printed.split())
+    # The name is wrapped in its column, beside the figures.
+    assert re.search(r"friendly \(in .*baseline.* kind\)", " ".join(printed.split()))
     assert "Only in" not in printed
     rows = json.loads(terminal(*compare, "--json").out)["criteria"]  # what the API answers
     names = [(row["criterion"]["name"], row["baseline_name"]) for row in rows]
