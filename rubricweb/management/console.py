@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from io import TextIOWrapper
+from pathlib import Path
 from typing import NoReturn
 
 from rubricweb import __version__
@@ -83,6 +84,27 @@ def _run(arguments: Sequence[str]) -> int:
         said, faults = str(error), getattr(error, "faults", ())
         unsaid = (one for one in faults if str(one) not in said and one.allowed != said)
         return _refuse(said, *(f"  {fault}" for fault in unsaid), *_way_out(options, faults))
+    except OSError as error:
+        if not installed.has_app() or not _is_of_data_folder(error):
+            raise
+        return _refuse(
+            f"The data folder {_data_folder()} cannot be used: {error.strerror}: {error.filename}. "
+            "It must be a folder you may write in; RUBRICWEB_VAR_DIR or --data names another."
+        )
+
+
+def _data_folder() -> Path:
+    from rubricweb import folders
+
+    return folders.data_folder()
+
+
+def _is_of_data_folder(error: OSError) -> bool:
+    """Whether a file in there could not be read or written, or the folder could not be made."""
+    if not isinstance(error.filename, str):
+        return False
+    folder, path = _data_folder(), Path(error.filename)
+    return path.is_relative_to(folder) or (not os.path.exists(folder) and folder.is_relative_to(path))
 
 
 def _way_out(options: argparse.Namespace, faults: Sequence[Fault]) -> list[str]:
@@ -99,6 +121,7 @@ def _call_app(options: argparse.Namespace) -> int:
     import django
     from django.core.exceptions import ImproperlyConfigured
     from django.db import Error as DatabaseError
+    from django.db import connection
 
     try:
         if options.module not in ("serving.serve", *CLIENT_SIDE):  # serve starts its children first
@@ -107,7 +130,9 @@ def _call_app(options: argparse.Namespace) -> int:
     except ImproperlyConfigured as error:
         return _refuse(f"Settings: {error}")
     except DatabaseError as error:
-        return _refuse(f"The database: {error}".strip())
+        database = connection.settings_dict
+        where = f" {database['NAME']}" if database["ENGINE"].endswith("sqlite3") else ""
+        return _refuse(f"The database{where}: {error}".strip())
 
 
 def _call(options: argparse.Namespace) -> int:

@@ -77,6 +77,18 @@ def empty_installation() -> Iterator[Installation]:
         yield one
 
 
+@pytest.mark.parametrize("command", [["serve"], ["datasets", "list"], ["manage", "check"]], ids=" ".join)
+def test_a_data_folder_that_cannot_be_written_is_named(
+    command: list[str], empty_installation: Installation, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()  # root may write in any folder, and make none inside a file
+    folder = tmp_path / "file" / "data"
+    refused = empty_installation.run(*command, RUBRICWEB_VAR_DIR=str(folder), SECRET_KEY="")
+    assert refused.returncode == 1
+    assert f"The data folder {folder} cannot be used: Not a directory" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 def test_a_short_key_is_refused_by_its_length(empty_installation: Installation) -> None:
     ended = empty_installation.run("compare", "1", SECRET_KEY="changeme")
     assert ended.returncode == 1
