@@ -19,6 +19,9 @@ MAX_TEXT_CHARACTERS = 1_000_000
 MAX_STEPS = 100_000_000
 """Compiled instructions times bytes of the text: about half a second of the slowest patterns."""
 _MAX_PROGRAM_BYTES = 1_000_000
+# Every pattern of the largest rubric, with and without capitals: with fewer, each reading of such a rubric
+# would compile all of them again. The dearest take about 100 kB each.
+_KEPT = 2_048
 
 _NOT_LINEAR = (
     (r"\(\?=|\(\?!", "a lookahead, {found}"),
@@ -77,7 +80,7 @@ def describe_matches_regex(params: MatchesRegexParams) -> str:
     return f"Matches {whole}the pattern {params.pattern}"
 
 
-@functools.lru_cache(maxsize=512)
+@functools.lru_cache(maxsize=_KEPT)
 def compiled(pattern: str, ignore_case: bool) -> Any:
     """The compiled pattern. Raises ValueError saying which construct is allowed instead."""
     options = re2.Options()

@@ -8,9 +8,11 @@ from rubricweb import engine
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders import PerCriterionGrader
 from rubricweb.engine.autograders.base import Prompt
+from rubricweb.engine.autograders.examples.few_shot import query_text
 from rubricweb.engine.checks import run_check
 from rubricweb.engine.checks.processes.limited import at_once
 from rubricweb.engine.errors import FaultList, UnreadableReply
+from rubricweb.engine.number_format import counted
 from rubricweb.engine.report import GradingError
 from rubricweb.engine.rubric import check_rubric
 from rubricweb.engine.rubric.reading import check_criterion
@@ -21,6 +23,9 @@ from rubricweb.judges.offline.questions import NotAQuestion, read_request
 
 Judge: TypeAlias = Callable[[Prompt], str]
 """From a question to the raw reply; raises UnreadableReply when it has none."""
+
+TRIED_MAX = 10_000_000
+"""Characters of a submission, times criteria of the draft, that one try reads: less than a second of any."""
 
 HAS_FAULTS = "It has faults: they are named at the criterion."
 
@@ -40,7 +45,7 @@ class DraftTrial:
 
     `waiting` counts the criteria that need a judge and got none. `score` (0 to 1), `coverage` (the share of
     Σ|w| it rests on), `penalty` and `passed` are None while any wait, while the draft has faults, and where
-    scoring leaves them undefined.
+    scoring leaves them undefined. `refusal` says why nothing was tried.
     """
 
     answers: tuple[TriedCriterion, ...]
@@ -49,17 +54,21 @@ class DraftTrial:
     coverage: float | None = None
     penalty: float | None = None
     passed: bool | None = None
+    refusal: str = ""
 
 
 def try_rubric(
     draft: Mapping[str, Any], submission: engine.Submission, *, judge: Judge | None = None
 ) -> DraftTrial:
     """Answers what can be answered of a draft at once, valid or not: checks that need no helper process, and
-    the rest with a `judge`.
+    the rest with a `judge`. A submission too long for it to be at once is refused, see TRIED_MAX.
 
     A draft of one check that looks for "Paris", on "Paris is the capital.": value 1.0, score 1.0.
     """
     entries = draft.get("criteria") or []
+    refusal = _too_long(submission, len(entries))
+    if refusal:
+        return DraftTrial((), 0, refusal=refusal)
     guidelines = str(draft.get("guidelines") or "")
     answers = []
     for position, entry in enumerate(entries):
@@ -77,6 +86,17 @@ def try_rubric(
     if content is None or waiting:
         return DraftTrial(tuple(answers), waiting)
     return _scored(content, submission, tuple(answers))
+
+
+def _too_long(submission: engine.Submission, criteria: int) -> str:
+    texts = (submission.output, submission.thinking, submission.reference, query_text(submission.query))
+    size = sum(len(text) for text in texts if text)
+    if size * criteria <= TRIED_MAX:
+        return ""
+    return (
+        f"Too long to be tried on {counted(criteria, 'criterion', 'criteria')} here: {size:,} characters, "
+        f"at most {TRIED_MAX // criteria:,}. A run takes it."
+    )
 
 
 def offline_judge(prompt: Prompt) -> str:

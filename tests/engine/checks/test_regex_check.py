@@ -3,7 +3,9 @@
 import pytest
 
 from rubricweb.engine.checks import CHECKS, CannotCheck, check_params
+from rubricweb.engine.checks.regex import compiled
 from rubricweb.engine.errors import FaultList
+from rubricweb.engine.rubric import MAX_CRITERIA, check_rubric
 from rubricweb.engine.submission import Submission
 
 CHECK = CHECKS["matches_regex"]
@@ -82,3 +84,20 @@ def test_the_length_of_a_pattern_is_limited():
     faults = FaultList()
     assert check_params("matches_regex", {"pattern": "a" * 1001}, faults) is None
     assert [fault.allowed for fault in faults] == ["string should have at most 1000 characters"]
+
+
+def test_the_largest_rubric_of_patterns_is_compiled_once():
+    criteria = [
+        {"weight": 1, "check": "matches_regex", "params": {"pattern": f"a{number}", "ignore_case": True}}
+        for number in range(MAX_CRITERIA)
+    ]
+
+    def read() -> None:
+        rubric = check_rubric({"title": "Patterns", "criteria": criteria}, FaultList())
+        for criterion in rubric.criteria:
+            measured("a7", **criterion.params)
+
+    read()
+    before = compiled.cache_info().misses
+    read()
+    assert compiled.cache_info().misses == before

@@ -346,6 +346,17 @@ class TestTrials:
         assert ">0.5<" in page  # one of two keywords
         assert "2 criteria need a judge" in page
 
+    @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+    def test_a_text_too_long_for_a_page_is_refused_with_the_limit(self, ed, rubric, url, headers):
+        posted = as_posted(ed.get(url("rubric_edit")).context["form"])
+        # Four criteria: 10,000,000 characters to read are a quarter as many of the text.
+        posted |= {"try_submission": "a" * 2_500_000}
+        assert "Too long" not in ed.post(url("rubric_try"), posted, headers=headers).content.decode()
+        posted |= {"try_submission": "a" * 2_500_001}
+        page = ed.post(url("rubric_try"), posted, headers=headers).content.decode()
+        assert "Too long to be tried on 4 criteria here: 2,500,001 characters, at most 2,500,000." in page
+        assert "trial__answer" not in page
+
     def test_what_needs_a_helper_process_waits_for_a_run(self):
         # Formulas can take seconds to compare: no request of a page computes them, however many there are.
         formula = {"weight": 1, "check": "math_equivalence", "params": {"reference": "$x$"}}
