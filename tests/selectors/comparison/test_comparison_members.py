@@ -220,7 +220,8 @@ def test_ordered_options_have_one_kappa_wherever_it_is_shown(
     # People say thin thin fair deep: with quadratic weights κ is 1 − 4·1 / 20 = 0.80, without them
     # (0.75 − 0.3125) / 0.6875 = 0.64.
     printed = terminal_of(people.team, people.bob, capsys)("compare", run.pk).out
-    assert cells(printed, "depth")[4] == "0.80"
+    [of_depth] = re.findall(r"\ndepth\n([^\n]*(?:\n {4}[^\n]*)*)", printed)
+    assert "κ 0.80 [" in " ".join(of_depth.split())
     assert cells(printed, "one")[4].startswith("0.80 [")
     asked = {"run": run.pk, "queue": queue.pk}
     page = sign_in(people.bob).get(reverse("compare", args=[people.team.slug]), asked).content.decode()
