@@ -323,10 +323,11 @@ def cluster_figure(
         contributions, of_sums = cluster_sums(terms, clusters), statistic
     else:
         contributions = _sums_by_stratum(terms, clusters, strata)
-        unseen = np.asarray(np.kron(np.eye(contributions.shape[1] // width), unseen), dtype=np.float64)
+        count = contributions.shape[1] // width
+        unseen = np.asarray(np.kron(np.eye(count), unseen), dtype=np.float64)
 
         def of_sums(sums: Floats) -> Floats:
-            return statistic(sums.reshape(*sums.shape[:-1], -1, width))
+            return statistic(sums.reshape(*sums.shape[:-1], count, width))
 
     drawn = resamples if len(contributions) > 1 else 0
     _, places = np.unique(clusters, return_inverse=True)

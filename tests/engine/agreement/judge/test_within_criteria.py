@@ -49,6 +49,8 @@ def test_abstentions_and_gaps_are_in_no_table_and_one_verdict_throughout_is_unde
     assert pair_kappa_within(*more).n == 20
     alike = pair_kappa_within([M, M, U, U], [M, M, U, U], range(4), ["a", "a", "b", "b"])
     assert (alike.value, "within every criterion" in alike.reason) == (None, True)
+    assert pair_kappa_within(PEOPLE, BASE_RATES, ITEMS, CRITERIA, resamples=0).low is None
+    assert pair_kappa_within(PEOPLE, BASE_RATES, [1] * 20, CRITERIA).low is None
     with pytest.raises(ValueError, match="must cover the same units"):
         pair_kappa_within([M], [M], [1], [])
 
