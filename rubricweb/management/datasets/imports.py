@@ -1,7 +1,6 @@
 """`rubricweb import-…`: files into rubrics, datasets and labels."""
 
 import argparse
-import re
 import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -18,7 +17,7 @@ from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import read_file, stored_id
 from rubricweb.management.terminal.printed import table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.models import Dataset, Role, Rubric, RubricVersion
+from rubricweb.models import Dataset, Role, RubricVersion
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import label_files
 from rubricweb.services.datasets import answers as answer_files
@@ -256,8 +255,8 @@ def dataset_named(actor: Actor, name: str, *, tell: Callable[[str], object] = no
 def _dataset_words(dataset: Dataset, more: str = "") -> str:
     """ "answers (2) (id:7), beside answers (id:3)": a name that was taken by other items got a number."""
     words = f"{dataset} (id:{dataset.pk}{more})"
-    other = Dataset.objects.filter(team=dataset.team_id, name=_without_number(dataset.name)).first()
-    return words if other in (None, dataset) else f"{words}, beside {other} (id:{other.pk})"
+    other = lookup.dataset_beside(dataset)
+    return words if other is None else f"{words}, beside {other} (id:{other.pk})"
 
 
 def _others(version: RubricVersion) -> str:
@@ -265,17 +264,9 @@ def _others(version: RubricVersion) -> str:
     rubric = version.rubric
     if rubric is None:
         return ""
-    called = Rubric.objects.filter(
-        team=rubric.team_id, title__in={rubric.title, _without_number(rubric.title)}
-    )
-    others = ", ".join(f"{one} (number {one.pk})" for one in called.exclude(pk=rubric.pk).order_by("pk")[:3])
+    others = ", ".join(f"{one} (number {one.pk})" for one in lookup.rubrics_beside(rubric))
     archived = f" of rubric {rubric.pk}, which is archived" if rubric.archived_at else ""
     return archived + (f", beside the rubric {others}" if others else "")
-
-
-def _without_number(name: str) -> str:
-    """ "answers" for "answers (2)"."""
-    return re.sub(r" \(\d+\)$", "", name)
 
 
 def _file(path: Path, listed_by: str) -> bytes:

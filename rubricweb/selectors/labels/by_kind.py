@@ -1,4 +1,4 @@
-"""One criterion judged and labelled: agreement by the measures its kind allows."""
+"""What judge and people said of the units of a comparison, and how they agree, each criterion by its kind."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

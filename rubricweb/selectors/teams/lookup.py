@@ -1,5 +1,6 @@
 """What the operator at the terminal looks up by name, without being a member of anything."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -119,6 +120,24 @@ def system_called(team: Team, name: str) -> System:
     """A system by its number or its name."""
     rows = System.objects.filter(team=team).exclude(name="").order_by("name")
     return _by_number_or_name(rows, name, noun="system", team=team)
+
+
+def dataset_beside(dataset: Dataset) -> Dataset | None:
+    """The dataset whose name this one would have, had it not been taken: "answers" for "answers (2)"."""
+    called = Dataset.objects.filter(team=dataset.team_id, name=_without_number(dataset.name))
+    return called.exclude(pk=dataset.pk).first()
+
+
+def rubrics_beside(rubric: Rubric) -> QuerySet[Rubric]:
+    """Others of the same title, or of the one it would have; the first three."""
+    titles = {rubric.title, _without_number(rubric.title)}
+    called = Rubric.objects.filter(team=rubric.team_id, title__in=titles)
+    return called.exclude(pk=rubric.pk).order_by("pk")[:3]
+
+
+def _without_number(name: str) -> str:
+    """ "answers" for "answers (2)"."""
+    return re.sub(r" \(\d+\)$", "", name)
 
 
 def _by_number_or_name(rows: QuerySet[Row], name: str, *, noun: str, team: Team, field: str = "name") -> Row:

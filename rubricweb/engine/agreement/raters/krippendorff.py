@@ -35,16 +35,7 @@ def alpha_nominal(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> 
     Worked: units MET MET, MET UNMET, UNMET UNMET from two raters. Six values, three of each; observed
     disagreements 2, expected (36 − 18) / 5 = 3.6, α = 1 − 2 / 3.6 = 0.4444.
     """
-    counts, clusters, _ = _pairable_counts(ratings)
-    return cluster_figure(
-        _nominal_terms(counts),
-        clusters,
-        _nominal,
-        unseen=_nominal_terms(label_pairs(counts.shape[1])) * _labels_per_pair(counts),
-        agreement=pair_shares(counts),
-        resamples=resamples,
-        seed=seed,
-    )
+    return alpha_within(ratings, [None] * len(ratings.units), resamples=resamples, seed=seed)
 
 
 def alpha_within(
@@ -66,7 +57,7 @@ def alpha_within(
     return cluster_figure(
         _nominal_terms(counts),
         clusters,
-        _nominal_within,
+        _nominal,
         unseen=_nominal_terms(label_pairs(counts.shape[1])) * _labels_per_pair(counts),
         agreement=pair_shares(counts),
         strata=cluster_codes(strata)[pairable],
@@ -213,10 +204,6 @@ def _pairable_counts(ratings: Ratings) -> tuple[Floats, NDArray[np.int64], NDArr
 
 
 def _nominal(terms: Floats) -> Floats:
-    return _nominal_within(terms[..., None, :])
-
-
-def _nominal_within(terms: Floats) -> Floats:
     """α from (… × strata × 1 + labels): the coinciding values, and those of each label."""
     coinciding, per_label = terms[..., 0], terms[..., 1:]
     values = per_label.sum(axis=-1)
