@@ -12,6 +12,9 @@ from rubricweb.engine.formats.dataset_values import MAX_ID, Prompt
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import unstorable
 
+MAX_TEXT = 5_000_000
+"""Characters of one text, or of a whole conversation: more than judges read, as much as browsers show."""
+
 MAX_NESTING = 40
 """Levels of lists and objects in one value: deeper ones could be read as JSON and not be written as YAML."""
 
@@ -27,11 +30,16 @@ def read_text(value: Any, place: str, faults: FaultList) -> str | None:
     if not isinstance(value, str):
         faults.add(place, shown(value), "text")
         return None
-    broken = unstorable(value)
-    if broken:
+    before = faults.total
+    _check_text(value, place, faults)
+    return value if faults.total == before else None
+
+
+def _check_text(value: str, place: str, faults: FaultList) -> None:
+    if broken := unstorable(value):
         faults.add(place, broken, "text")
-        return None
-    return value
+    elif len(value) > MAX_TEXT:
+        faults.add(place, f"a text of {len(value):,} characters", f"at most {MAX_TEXT:,}")
 
 
 def read_id(value: Any, place: str, faults: FaultList) -> str | None:
@@ -61,7 +69,7 @@ def read_prompt(value: Any, place: str, faults: FaultList) -> Prompt | None:
     if not value:
         faults.add(place, "an empty list", "a text, or a list of turns with role and content")
         return None
-    turns: list[dict[str, Any]] = []
+    before, turns = faults.total, list[dict[str, Any]]()
     for i, turn in enumerate(value):
         here = f"{place}[{i}]"
         if not isinstance(turn, dict):
@@ -73,6 +81,9 @@ def read_prompt(value: Any, place: str, faults: FaultList) -> Prompt | None:
         if not isinstance(content, str | list | None):
             faults.add(join_place(here, "content"), shown(content), "text, or a list of parts")
         turns.append(storable(turn, here, faults))
+    length = len(str(turns)) if faults.total == before else 0
+    if length > MAX_TEXT:
+        faults.add(place, f"a conversation of {length:,} characters", f"at most {MAX_TEXT:,}")
     return turns
 
 
@@ -95,8 +106,8 @@ def storable(value: Any, place: str, faults: FaultList, depth: int = 0) -> Any:
         return [storable(inner, f"{place}[{i}]", faults, depth + 1) for i, inner in enumerate(value)]
     if isinstance(value, float) and not math.isfinite(value):
         faults.add(place, shown(value), "a finite number or null")
-    elif isinstance(value, str) and (broken := unstorable(value)):
-        faults.add(place, broken, "text")
+    elif isinstance(value, str):
+        _check_text(value, place, faults)
     elif isinstance(value, int) and value.bit_length() > 1024:
         faults.add(place, shown(value), "an ordinary number")
     return value

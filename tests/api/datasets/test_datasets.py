@@ -74,6 +74,25 @@ def test_a_file_with_faults_imports_nothing(ed: ApiClient) -> None:
     assert not Dataset.objects.exists()
 
 
+def test_a_text_beyond_the_limit_is_refused_by_row(ed: ApiClient) -> None:
+    turn = {"role": "user", "content": "x" * 2_500_000}
+    rows = [
+        {"id": "a", "submission": "x" * 5_000_000},
+        {"id": "b", "submission": "x" * 5_000_001},
+        {"id": "c", "submission": "x", "prompt": [turn, turn]},
+        {"id": "d", "submission": "x", "metadata": {"page": "x" * 5_000_001}},
+    ]
+    text = "\n".join(map(json.dumps, rows))
+    faults = ed.refused(422, "POST", "/datasets/import", files={"file": upload(text, "a.jsonl")})["faults"]
+    assert [fault["place"] for fault in faults] == [
+        "line 2: submission",
+        "line 3: prompt",
+        "line 4: metadata.page",
+    ]
+    assert faults[0]["found"] == "a text of 5,000,001 characters"
+    assert {fault["allowed"] for fault in faults} == {"at most 5,000,000"}
+
+
 def test_a_name_that_is_taken_is_a_conflict(ed: ApiClient) -> None:
     for status in (201, 409):
         file = upload('{"submission": "x"}', "a.jsonl")

@@ -54,6 +54,10 @@ def test_answers_and_cases_are_corrected(people: Cast, as_member) -> None:
     assert ed.get(f"/items/{item.pk}")["retired_in"] == 2
     ed.refused(409, "PATCH", f"/items/{item.pk}", words)
     ed.refused(422, "PATCH", f"/items/{made['replacement']}", {})
+    [fault] = ed.refused(422, "PATCH", f"/items/{made['replacement']}", {"submission": "x" * 5_000_001})[
+        "faults"
+    ]
+    assert (fault["place"], fault["allowed"]) == ("submission", "at most 5,000,000")
     case = ed.send("PATCH", f"/cases/{new['case_id']}", {"prompt": "Which city?", "reference": "Paris"})
     assert (case["version"], case["cases"], case["items"]) == (3, 1, 1)
     ed.refused(422, "PATCH", f"/cases/{new['case_id']}", {"rubric": {"criteria": []}})

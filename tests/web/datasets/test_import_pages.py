@@ -87,6 +87,16 @@ def test_faults_are_all_in_a_file_and_the_columns_can_be_said_again(people, ed) 
     )
 
 
+def test_a_text_beyond_the_limit_is_refused_by_row(people, ed) -> None:
+    rows = b'{"id": "a", "submission": "So."}\n{"id": "b", "submission": "%s"}\n' % (b"x" * 5_000_001)
+    page = send(ed, people, rows).url
+    imports.work(DatasetImport.objects.get().pk, worker="w:1", now=timezone.now)
+    refused = ed.get(page).content.decode()
+    assert "line 2: submission" in refused
+    assert "a text of 5,000,001 characters" in refused
+    assert not Dataset.objects.exists()
+
+
 def test_rows_that_cannot_be_read_are_named_before_columns_are_chosen(people, ed) -> None:
     file = SimpleUploadedFile("a.csv", b"id,submission\nok,So.\nbroken,So,so.\n")
     step = ed.post(url(people, "dataset_import"), {"file": file}).url
