@@ -101,7 +101,9 @@ def _preset(request: TeamRequest, selected: Selection | None) -> dict[str, Any]:
         preset = {"dataset": selected.dataset_id, "kind": "items", "criteria": selected.criterion_ids}
     dataset_id = whole_number(str((preset | asked).get("dataset") or ""), "The dataset")
     dataset = None if dataset_id is None else access.access_dataset(request.team, dataset_id)
-    version = (selected and version_of(selected.criterion_ids)) or usual_version(request.team, dataset)
+    version = selected and version_of(selected.criterion_ids)
+    if version is None and dataset is not None:
+        version = usual_version(request.team, dataset)
     usual: dict[str, Any] = {"raters": usual_people(request.team, dataset_id)}
     return usual | preset | ({"rubric_version": version.pk} if version else {}) | asked
 

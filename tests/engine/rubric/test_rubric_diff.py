@@ -125,13 +125,13 @@ def test_changed_rules_are_a_change_of_the_rubric():
 
 def test_word_diffs_of_long_rubrics_end_where_their_pairs_are_used_up() -> None:
     def rubric(word: str) -> Rubric:
-        # About 7,000 words and blanks each: ten criteria have 490 of the 500 million pairs of a page.
+        # About 6,600 words and blanks each: eleven criteria have 480 of the 500 million pairs of a page.
         return Rubric.from_dict(
-            [{"name": f"c{n}", "weight": 1, "requirement": f"{word} " + long + f"{n}"} for n in range(11)]
+            [{"name": f"c{n}", "weight": 1, "requirement": f"{word} " + long + f"{n}"} for n in range(12)]
         )
 
-    long = " ".join(f"w{n % 10}" for n in range(3_498)) + " "
+    long = " ".join(f"w{n % 10}" for n in range(3_300)) + " "
     *first, last = rubric_diff(rubric("a"), rubric("b")).changes
-    assert [change.word_by_word for change in (*first, last)] == [True] * 10 + [False]
+    assert [change.word_by_word for change in (*first, last)] == [True] * 11 + [False]
     assert [segment.kind for segment in first[0].words] == ["gone", "new", "same"]
     assert [segment.kind for segment in last.words] == ["gone", "new"]
