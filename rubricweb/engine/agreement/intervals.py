@@ -451,7 +451,6 @@ def mean_interval(
     *,
     limits: tuple[float, float] | None,
     weights: Floats | None = None,
-    bonett_price: bool = False,
     confidence: float = CONFIDENCE,
 ) -> Figure:
     """The mean of one number per unit, with Student's t over the units' clusters.
@@ -461,7 +460,7 @@ def mean_interval(
     value off the commonest, one residual at each end of the scale is added, eᵢ = ±1 of a cluster of average
     size (after Bonett & Price 2012): forty equal scores do not show that the next is the same. Where each of
     fewer than ten clusters holds one, that is enough to see: V is at least s²/n, as of units by themselves.
-    `bonett_price`, for differences of paired yes and no, always adds them, with C degrees of freedom.
+    Differences of paired yes and no have `paired_share_difference`.
     `limits` are the ends of the scale, widened to what was seen, and cut the interval; None are −1 … 1 for
     differences, with no cut. `weights` (none below 0) make it Σwx/Σw, n in the formula their sum; units of
     weight 0 are left out. Zeros and ones alone between limits 0 and 1 have Wilson's interval, see
@@ -487,17 +486,51 @@ def mean_interval(
     squares = float((errors**2).sum()) / (count - 1)
     reach = max(1.0, float(np.ptp(values)), limits[1] - limits[0] if limits else 0.0)
     apart = _clusters_apart(values, places, reach)
-    if bonett_price or apart < min(FEW_APART, count):
+    if apart < min(FEW_APART, count):
         squares = (squares * (count - 1) + 2 * (reach * n / count) ** 2) / (count + 1)
     elif apart < FEW_APART:
         squares = max(squares, n / count * float((w * (values - value) ** 2).sum()) / (n - 1))
-    df = count if bonett_price else count - 1
-    half = t_quantile(0.5 + confidence / 2, df) * sqrt(count * squares) / n
+    half = t_quantile(0.5 + confidence / 2, count - 1) * sqrt(count * squares) / n
     low, high = value - half, value + half
     if limits is not None:
         low = max(low, min(limits[0], float(values.min())))
         high = min(high, max(limits[1], float(values.max())))
-    return Figure(value, low, high, n, df=df)
+    return Figure(value, low, high, n, df=count - 1)
+
+
+def paired_share_difference(
+    values: Floats, clusters: NDArray[np.int64], confidence: float = CONFIDENCE
+) -> Figure:
+    """The mean difference of paired yes and no, −1 … 1, with Bonett & Price's (2012) interval.
+
+    `values` are (units,): each other − one, −1, 0 or 1, or parts of it where a side is a mean. One +1 and one
+    −1 are added, whatever signs occur, and t over C clusters has C degrees of freedom: V = C/(C + 1)·(Σeᵢ² +
+    2·size²)/n² with eᵢ the sum of (value − mean) in cluster i. With one unit per cluster `size` is 1. With
+    several, the one that is added stands for as many units as fall together among the differences
+    (`units_together`): a whole cluster of fourteen units would make the interval three times too wide.
+    Where no two units differ nothing shows that they fall together, and it is 1. None without units, no
+    interval with one cluster.
+
+    Worked: of 36 pairs 10 differ one way and 2 the other: mean 8/36, Σe² = 12 − 36·(8/36)² = 10.2222, with
+    the pair 12.2222, SE √(12.2222/(36·37)) = 0.0958, t of 36 degrees 2.0281: 0.028 … 0.416.
+    """
+    n = len(values)
+    if n == 0:
+        return Figure(None, None, None, 0)
+    value = float(values.mean())
+    _, places = np.unique(clusters, return_inverse=True)
+    totals = np.bincount(places).astype(np.float64)
+    count = len(totals)
+    if count < 2:
+        return Figure(value, None, None, n)
+    size = 1.0
+    if np.ptp(values) > _ROUNDING:
+        sums = np.bincount(places, weights=values).astype(np.float64)
+        size = units_together(sums, totals, float(values.var()))
+    errors = np.bincount(places, weights=values - value)
+    squares = float((errors**2).sum()) + 2 * size**2
+    half = t_quantile(0.5 + confidence / 2, count) * sqrt(count * squares / (count + 1)) / n
+    return within(Figure(value, value - half, value + half, n, df=count), -1, 1)
 
 
 def _clusters_apart(values: Floats, places: NDArray[np.int64], reach: float) -> int:
