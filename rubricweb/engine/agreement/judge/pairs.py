@@ -48,8 +48,6 @@ class PairAgreement:
     precision: Figure
     recall: Figure
     f1: Figure
-    reference_met_rate: Figure
-    judged_met_rate: Figure
     abstained: int
     abstained_reference: int
     abstained_judged: int
@@ -109,8 +107,6 @@ def compare_labels(
         precision=share([0], [0, 2]),
         recall=share([0], [0, 1]),
         f1=figure(accuracy.f1),
-        reference_met_rate=share([0, 1]),
-        judged_met_rate=share([0, 2]),
         abstained=int((abstained_one | abstained_other).sum()),
         abstained_reference=int(abstained_one.sum()),
         abstained_judged=int(abstained_other.sum()),
