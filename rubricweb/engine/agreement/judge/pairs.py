@@ -19,6 +19,7 @@ from rubricweb.engine.agreement.intervals import (
     share_figure,
     table_grouping,
     unseen_cells,
+    within,
 )
 from rubricweb.engine.agreement.judge import accuracy
 from rubricweb.engine.agreement.judge.accuracy import Confusion
@@ -146,7 +147,7 @@ def pair_kappa_within(
     )
     if figure.value is None and figure.n:
         return replace(figure, reason="within every criterion both sides gave one and the same verdict")
-    return figure
+    return within(figure, -1, 1)
 
 
 _CODES: dict[str | None, int] = {MET: 0, UNMET: 1, CANNOT_ASSESS: 2, None: 3}
