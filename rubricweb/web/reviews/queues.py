@@ -60,6 +60,9 @@ def new_queue(request: TeamRequest) -> HttpResponse:
             part = "systems" if request.htmx.target == "systems" else "criteria"
             return render(request, f"reviews/queues/_{part}.html", {"form": form})
         return _new_queue_page(request, form)
+    if request.POST.get("action") == "all-versions":
+        # What was typed so far stays; nothing is checked before it is sent.
+        return _new_queue_page(request, NewQueue.with_all_versions(request.POST, request.team, selected))
     planning = request.POST.get("action") == "plan"
     form = NewQueue(request.POST, team=request.team, planning=planning, selection=selected)
     if not form.is_valid():
