@@ -420,5 +420,7 @@ def test_a_new_queue_offers_the_people_who_were_asked_last(
     # Nobody was asked yet: the reviewer and the annotator, no editor and no owner.
     assert ticked() == {"rae", "ann"}
     for one, raters in ((dataset, [people.ann, people.alice]), (other, [people.rae])):
-        factories.queue(people.team, people.ed, dataset=one, rubric_version=version, raters=raters)
+        factories.queue(
+            people.team, people.ed, dataset=one, rubric_version=version, raters=raters, name=one.name
+        )
     assert ticked() == {"ann", "alice"}
