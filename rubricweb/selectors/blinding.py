@@ -40,9 +40,10 @@ def hidden_items(
     imported twice. So an item that was submitted stays hidden while its copy waits, and the wrong words of a
     corrected item while the right ones do: they are of the same system, and were judged much alike.
 
-    Where a queue is about several system versions, all their answers to a case are hidden while one waits, in
-    the queue or not: a name, or a verdict of a run over one version, would tell by elimination who gave the
-    one that waits. A queue about one version cannot hide whose answers it asks about.
+    Where a queue asks about answers of several system versions, all answers to a case by versions it may ask
+    about are hidden while one waits, in the queue or not: a name, or a verdict of a run over one version,
+    would tell by elimination who gave the one that waits. A queue that asks about one version cannot hide
+    whose answers they are.
 
     It does not matter which run, queue or rubric version a verdict comes from, nor the person's role. Those
     hidden only by the queue `besides` are left out; the draft `submitting` counts as submitted. With `item`,
