@@ -158,7 +158,7 @@ def test_no_command_or_bundle_tells_a_blind_rater_who_answered(
 def test_board_journal_and_inbox_of_the_other_answers_name_none_of_them(
     people: Cast, capsys: pytest.CaptureFixture[str], as_member: Any, sign_in: Any
 ) -> None:
-    """alice reviews one answer to each case, of either version; whoever knows who gave the others knows who gave
+    """alice reviews one answer to each case, of either version: who gave the others tells who gave
     hers.
     """
     from tests.commands.terminal import terminal_of
