@@ -256,11 +256,11 @@ def is_hidden(viewer: User, team: Team) -> Exists:
     return Exists(hidden_items(viewer, team, item=OuterRef("pk")))
 
 
-def case_is_hidden(viewer: User, team: Team) -> Exists:
-    """The condition on items that some answer to their case is hidden: what is said of the case itself, its
-    tags, is kept from this person.
+def case_is_hidden(hidden: Exists) -> Exists:
+    """The condition on items that some answer to their case is `hidden`, see `is_hidden`: what is said of the
+    case itself, its tags, is kept from this person.
     """
-    return Exists(Item.objects.filter(is_hidden(viewer, team), case=OuterRef("case")).order_by())
+    return Exists(Item.objects.filter(hidden, case=OuterRef("case")).order_by())
 
 
 def with_other_answers(item_ids: set[int], dataset_id: int) -> set[int]:
