@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
@@ -16,13 +16,16 @@ from rubricweb.models import (
     QueueState,
     QueueSystemVersion,
     ReviewQueue,
+    Role,
     RubricVersion,
     SystemVersion,
+    Team,
     User,
 )
 from rubricweb.selectors.datasets.systems import blinded_answers
 from rubricweb.selectors.reviews.informative import REASONS, ReasonCount
 from rubricweb.selectors.reviews.queue_sources import Source, chosen, in_words
+from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.reviews.review_pace import team_pace
 from rubricweb.selectors.rubrics.chosen_criteria import chosen_criteria
 
@@ -196,3 +199,17 @@ def _foreign(
         )
         for queue_id in {*versions, *halves}
     }
+
+
+def usual_people(team: Team, dataset_id: int | None) -> list[User]:
+    """Who a new queue is offered to first: the people of the newest queue over the dataset, else of any;
+    where there was none the annotators and reviewers, else everybody who may review.
+    """
+    able = reviewers(team)
+    queues = ReviewQueue.objects.filter(team=team).order_by("-created_at", "-pk")
+    newest = queues.filter(dataset=dataset_id).first() or queues.first()
+    label_mostly = Q(memberships__team=team, memberships__role__in=(Role.ANNOTATOR, Role.REVIEWER))
+    for who in (Q(raters__queues=newest) if newest else Q(pk=None), label_mostly):
+        if people := list(able.filter(who).distinct()):
+            return people
+    return list(able)

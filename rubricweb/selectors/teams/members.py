@@ -114,6 +114,18 @@ class JournalLine:
     detail: tuple[tuple[str, Any], ...]
     at: datetime
 
+    @property
+    def detail_words(self) -> tuple[tuple[str, Any], ...]:
+        """The same for people to read: "pass mark" for `pass_mark`, "judge wrong" for `judge_wrong`."""
+        return tuple(
+            (name.replace("_", " "), str(value).replace("_", " ") if name in CODES else value)
+            for name, value in self.detail
+        )
+
+
+CODES = ("cause", "choice", "decision", "kind")
+"""Names of details whose value is one of a list that programs use; other values are people's own words."""
+
 
 @dataclass(frozen=True)
 class JournalPage:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rubricweb.engine.agreement.judge.matrix import Cell, ConfusionMatrixRow
 from rubricweb.models import CascadeSnapshot, Criterion, Dataset, PanelSnapshot, Run, Vote
-from rubricweb.selectors.labels.by_kind import Cell, ConfusionMatrixRow
 from rubricweb.selectors.reviews.reviews import Measured
 from rubricweb.selectors.runs.criterion_counts import CriterionCounts
 from rubricweb.selectors.runs.reports import CriterionResult

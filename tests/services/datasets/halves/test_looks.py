@@ -119,6 +119,20 @@ def test_labels_of_units_on_which_people_are_tied_are_part_of_a_look(world: Halv
     assert numbers == [1, 2, 1]
 
 
+def test_a_judge_that_differs_on_ties_alone_is_another_look_since_bias_counts_ties(world: Halves) -> None:
+    ed = world.people.ed
+    [test, *_] = world.dataset.items.filter(case__half="test").values_list("position", flat=True)
+    tied = [world.first, labelled_by(world, "y", range(test, test + 1), opposite)]
+    found = [
+        count_look(compare(run, tied, viewer=ed, resamples=200), by=ed)
+        for run in (world.judged(wrong=NONE), world.judged(wrong=frozenset([test])))
+    ]
+    assert [one.look.number for one in found] == [1, 2]
+    # No majority tells them apart; on one of thirty units people say ½, the judges 1 and 0, or 0 and 1.
+    assert found[0].overall.confusion == found[1].overall.confusion
+    assert abs(found[0].bias.value - found[1].bias.value) == pytest.approx(1 / 30)
+
+
 def test_what_holds_no_test_case_is_no_look(world: Halves) -> None:
     assert looked(world.judged("dev"), world.first, world.people.ed).look is None
     assert not HalfLook.objects.exists()
