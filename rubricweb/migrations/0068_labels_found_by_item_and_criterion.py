@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("rubricweb", "0082_cases_in_several_words_count_once"),
+        ("rubricweb", "0061_replaced_answers_of_runs"),
     ]
 
     operations = [
