@@ -208,7 +208,7 @@ def _narrowed(
     # A file of one version's answers made a version of the dataset: which items came with it tells as much.
     # Tags are of the case: any of its answers would tell those of one that is hidden.
     if (listed.tags or listed.is_past) and unnamed is not None:
-        rows = rows.exclude(Exists(Item.objects.filter(unnamed, case=OuterRef("case")).order_by()))
+        rows = rows.exclude(case_is_hidden(unnamed))
     if where and unnamed is not None:
         # Their metadata may tell which system answered.
         rows = rows.exclude(Q(unnamed) & ~Q(system_version__system__name=""))
@@ -265,8 +265,9 @@ def name_systems(rows: Sequence[Item], *, viewer: User, team: Team) -> None:
     `is_hidden` holds: knowing who answered sways a verdict. `tells_case` is false while it holds of any
     answer to its case. Two queries.
     """
-    of_hidden_cases = Item.objects.filter(case_is_hidden(viewer, team), pk__in=[row.pk for row in rows])
-    known = of_hidden_cases.order_by().annotate(is_hidden=is_hidden(viewer, team))
+    condition = is_hidden(viewer, team)
+    of_hidden_cases = Item.objects.filter(case_is_hidden(condition), pk__in=[row.pk for row in rows])
+    known = of_hidden_cases.order_by().annotate(is_hidden=condition)
     untold = dict(known.values_list("pk", "is_hidden"))
     hidden = {pk for pk, is_one in untold.items() if is_one}
     for row in rows:
