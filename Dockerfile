@@ -20,4 +20,4 @@ USER rubricweb
 # The key of this one command signs nothing and stays in no layer.
 RUN SECRET_KEY="$(python -c 'import secrets; print(secrets.token_urlsafe(50))')" python manage.py collectstatic --no-input --verbosity 0
 EXPOSE 8000
-CMD ["gunicorn", "rubricweb.wsgi", "--bind", "0.0.0.0:8000", "--worker-class", "gthread", "--workers", "2", "--threads", "8", "--worker-tmp-dir", "/dev/shm", "--no-control-socket"]
+CMD ["gunicorn", "rubricweb.wsgi", "--bind", "0.0.0.0:8000", "--worker-class", "rubricweb.management.serving.web_worker.WebWorker", "--workers", "2", "--threads", "8", "--timeout", "60", "--worker-tmp-dir", "/dev/shm", "--no-control-socket"]

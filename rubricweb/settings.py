@@ -143,6 +143,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "rubricweb.web.bodies.BodiesHaveALimit",  # before the next one, which reads the body
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -279,7 +280,9 @@ JUDGE_ALLOW_PRIVATE_HOSTS = env.bool("JUDGE_ALLOW_PRIVATE_HOSTS", default=LOCAL)
 UPLOAD_MAX_BYTES = env.count("UPLOAD_MAX_BYTES", default=50 * 1024 * 1024, least=1)
 # Files of items, which are read a part at a time: no process holds them in memory.
 IMPORT_MAX_BYTES = env.count("IMPORT_MAX_BYTES", default=500 * 1024 * 1024, least=1)
-DATA_UPLOAD_MAX_MEMORY_SIZE = UPLOAD_MAX_BYTES
+# Bodies without a file, of addresses that take none.
+REQUEST_MAX_BYTES = env.count("REQUEST_MAX_BYTES", default=8 * 1024 * 1024, least=64 * 1024)
+DATA_UPLOAD_MAX_MEMORY_SIZE = max(UPLOAD_MAX_BYTES, REQUEST_MAX_BYTES)
 # The editor sends 14 for a criterion and 3 for an option: enough for 1,000 criteria of 25 options each.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 100_000
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]

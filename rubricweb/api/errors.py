@@ -56,7 +56,7 @@ def body_of(status: int, kind: str, title: str, detail: str) -> dict[str, Any]:
 
 def answer_refusals(api: NinjaAPI) -> None:
     """Registers what each exception becomes."""
-    api.add_exception_handler(Refusal, _refused)
+    api.add_exception_handler(Refusal, refused)
     api.add_exception_handler(Unauthorized, _unauthorized)
     api.add_exception_handler(TooManyRequests, _too_many)
     api.add_exception_handler(HttpError, _http_error)
@@ -72,16 +72,16 @@ def unknown_route(request: HttpRequest, **ignored: Any) -> HttpResponse:
     return problem(404, "not-found", "Not found", "There is no such operation; /api/v1/docs lists them all.")
 
 
-def wrong_method(request: HttpRequest, refused: HttpResponseBase) -> HttpResponse:
-    """A 405 in our own form; `refused` is the framework's answer with its Allow header."""
-    allowed = refused["Allow"]
+def wrong_method(request: HttpRequest, answer: HttpResponseBase) -> HttpResponse:
+    """A 405 in our own form; `answer` is the framework's, with its Allow header."""
+    allowed = answer["Allow"]
     detail = f"{request.method} is not possible here. Allowed: {allowed}."
     response = problem(405, "method-not-allowed", "Method not allowed", detail)
     response["Allow"] = allowed
     return response
 
 
-def _refused(request: HttpRequest, error: Any) -> HttpResponse:
+def refused(request: HttpRequest, error: Any) -> HttpResponse:
     status, kind = KINDS[type(error)]
     faults = error.faults if isinstance(error, Invalid) else None
     if faults == ():
