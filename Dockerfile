@@ -1,10 +1,11 @@
 # One image for web, worker, migrations and the offline judge; docker-compose.yml says which command each runs.
-FROM python:3.11-slim AS packages
+ARG PYTHON_IMAGE=python:3.11-slim
+FROM ${PYTHON_IMAGE} AS packages
 COPY requirements.txt /tmp/requirements.txt
 RUN python -m venv /venv \
  && /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r /tmp/requirements.txt
 
-FROM python:3.11-slim
+FROM ${PYTHON_IMAGE}
 ENV PATH=/venv/bin:$PATH PYTHONPATH=/app PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 RUN useradd --create-home --uid 10001 rubricweb
 COPY --from=packages /venv /venv

@@ -20,7 +20,7 @@ from pydantic import ValidationError as PydanticError
 from rubricweb.api.auth import TooManyRequests, Unauthorized
 from rubricweb.api.parser import UnreadableBody
 from rubricweb.engine.errors import Fault, join_place, nearest, shown
-from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge, Withheld
+from rubricweb.errors import Busy, Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge, Withheld
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +34,7 @@ KINDS: dict[type[Refusal], tuple[int, str]] = {
     Invalid: (422, "invalid"),
     Conflict: (409, "conflict"),
     TooLarge: (413, "too-large"),
+    Busy: (429, "busy"),
 }
 
 
@@ -87,7 +88,10 @@ def refused(request: HttpRequest, error: Any) -> HttpResponse:
     if faults == ():
         # Who reads the faults alone still learns why.
         faults = (Fault("", "this request", str(error)),)
-    return problem(status, kind, error.title, str(error), faults=faults)
+    response = problem(status, kind, error.title, str(error), faults=faults)
+    if isinstance(error, Busy):
+        response["Retry-After"] = str(error.retry_after_seconds)
+    return response
 
 
 def _too_many(request: HttpRequest, error: Any) -> HttpResponse:

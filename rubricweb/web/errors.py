@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyF
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import render
 
-from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge, Withheld
+from rubricweb.errors import Busy, Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge, Withheld
 from rubricweb.web.way_back import page_before
 
 STATUS: dict[type[Refusal], int] = {
@@ -19,6 +19,7 @@ STATUS: dict[type[Refusal], int] = {
     Invalid: 400,
     Conflict: 409,
     TooLarge: 413,
+    Busy: 429,
 }
 
 

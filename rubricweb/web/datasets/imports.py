@@ -14,7 +14,7 @@ from rubricweb import access, tasks
 from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.dataset_values import Preview
 from rubricweb.engine.formats.datasets.files import preview
-from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES, read_limited
+from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
 from rubricweb.models import Dataset, DatasetImport, Duplicates, ImportKind, ImportState, Role
@@ -23,6 +23,7 @@ from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.shared import uploads
+from rubricweb.services.shared.file_reading import read_limited
 from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.forms import MappingForm, UploadForm, cells, kept_preview, preview_of
