@@ -17,7 +17,11 @@ application = get_wsgi_application()
 from django.db import close_old_connections  # noqa: E402
 
 import rubricweb.urls  # noqa: E402, F401  after Django is set up; for what it imports
+from rubricweb.celery import app as celery_app  # noqa: E402
 from rubricweb.web.bodies import largest_body  # noqa: E402
+
+# So does the client of the broker; nothing is connected to here.
+celery_app.connection_for_write().get_transport_cls()
 
 
 def _largest_body(environ: dict[str, Any]) -> int:

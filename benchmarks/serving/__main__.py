@@ -11,7 +11,6 @@ are neither that Redis nor slow clients, to see what the load does alone.
 import argparse
 import http.client
 import json
-import os
 import select
 import socket
 import statistics
@@ -216,7 +215,7 @@ class Load:
 
     def _pages(self) -> None:
         team, queue = self._seeded["team"], self._seeded["queue"]
-        pages = {"dashboard": "", "runs": "runs/", "datasets": "datasets/", "queue": f"queues/{queue}/"}
+        pages = {"dashboard": "", "runs": "runs/", "datasets": "datasets/", "queue": f"review/{queue}/"}
         while not self._over.is_set():
             for name, path in pages.items():
                 self.ask(f"page: {name}", "GET", f"/t/{team}/{path}", cookie=self._seeded["session"])
@@ -274,7 +273,9 @@ def show(answers: Answers) -> bool:
 
 def seed() -> None:
     """A team with eight raters, items to review and a dataset to grade; prints what they go by."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rubricweb.settings")
+    from rubricweb.management import console
+
+    console.name_settings()
     import django
 
     django.setup()
