@@ -14,7 +14,6 @@ from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.label_files import RATER_KINDS, SHAPES, LabelChoices, LabelRecord, RaterKind
 from rubricweb.engine.formats.labels.left_out import LeftOut
 from rubricweb.engine.formats.labels.reading import LabelsReading, read_label_table
-from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, Item, Rater, ReviewQueue, RubricVersion, Run, Team, User
@@ -25,6 +24,7 @@ from rubricweb.services.read_labels.hidden_items import require_shown
 from rubricweb.services.read_labels.named_raters import require_few_raters, too_many_raters
 from rubricweb.services.read_labels.new_labels import new_labels
 from rubricweb.services.shared import archiving
+from rubricweb.services.shared.file_reading import read_limited
 
 FIRST_LABELS = 10
 """So many labels a plan shows as they would be read."""

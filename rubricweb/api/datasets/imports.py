@@ -21,7 +21,14 @@ from rubricweb.services.shared.uploads import keep
 imports = Room("datasets")
 
 
-@imports.write("POST", "/datasets/imports", Role.EDITOR, schemas.DatasetImport, status=202)
+@imports.write(
+    "POST",
+    "/datasets/imports",
+    Role.EDITOR,
+    schemas.DatasetImport,
+    status=202,
+    body_setting="IMPORT_MAX_BYTES",
+)
 def start_import(request: TokenRequest, file: File[UploadedFile], asked: Form[schemas.ImportForm]) -> Any:
     """Import a file in the background.
 

@@ -57,7 +57,9 @@ def restore_items(request: TokenRequest, dataset_id: int, body: schemas.ItemsToM
     return services.restore(dataset, ids, by=request.auth.user, note=body.note)
 
 
-@datasets.write("PATCH", "/items/{int:item_id}", Role.EDITOR, schemas.ChangePlan)
+@datasets.write(
+    "PATCH", "/items/{int:item_id}", Role.EDITOR, schemas.ChangePlan, body_setting="UPLOAD_MAX_BYTES"
+)
 def correct_item(request: TokenRequest, item_id: int, body: schemas.ItemWords) -> Any:
     """Correct an answer.
 

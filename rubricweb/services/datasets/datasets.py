@@ -14,7 +14,6 @@ from rubricweb.engine.formats.dataset_values import DatasetFile
 from rubricweb.engine.formats.datasets.cases import UNNAMED
 from rubricweb.engine.formats.datasets.files import read_dataset, read_dataset_in_part
 from rubricweb.engine.formats.label_files import LabelRecord
-from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import (
@@ -35,6 +34,7 @@ from rubricweb.services.labels import free_queue_name, store_labels
 from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.shared import archiving, bulk_rows
+from rubricweb.services.shared.file_reading import read_limited
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 

@@ -23,10 +23,10 @@ from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.dataset_values import DatasetFile, RefusedFile
 from rubricweb.engine.formats.datasets.cases import UNNAMED
 from rubricweb.engine.formats.datasets.files import read_in_batches
-from rubricweb.engine.formats.limited_reading import CPU_SECONDS, READ_HERE_BYTES, stream_limited
+from rubricweb.engine.formats.limited_reading import CPU_SECONDS, READ_HERE_BYTES
 from rubricweb.engine.formats.result_files import csv_line
 from rubricweb.engine.number_format import counted
-from rubricweb.errors import Conflict, Invalid, Refusal, Withheld
+from rubricweb.errors import Busy, Conflict, Invalid, Refusal, Withheld
 from rubricweb.models import (
     Dataset,
     DatasetImport,
@@ -45,6 +45,7 @@ from rubricweb.services.datasets.intake import CheckedItems, Intake
 from rubricweb.services.shared import uploads
 from rubricweb.services.shared.archiving import hold_team
 from rubricweb.services.shared.database_retry import DATABASE_AWAY, retry_while_away
+from rubricweb.services.shared.file_reading import stream_limited
 from rubricweb.services.shared.journal import record
 
 log = logging.getLogger(__name__)
@@ -196,6 +197,9 @@ def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> DatasetImport:
             _advance(pk, worker, now)
         except _Stopped:
             pass  # whoever has it now, or has ended it, keeps or forgets its batches
+        except Busy:
+            # It waits its turn: the reaper sends it again.
+            _held(pk, worker).update(state=ImportState.WAITING, worker="")
         except Refusal as refusal:
             faults = refusal.faults if isinstance(refusal, Invalid) else ()
             _end(pk, ImportState.REFUSED, now(), message=str(refusal), faults=faults, worker=worker)

@@ -14,7 +14,7 @@ from rubricweb import access, tasks
 from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.dataset_values import Preview
 from rubricweb.engine.formats.datasets.files import preview
-from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES, read_limited
+from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
 from rubricweb.models import Dataset, DatasetImport, Duplicates, ImportKind, ImportState, Role
@@ -23,6 +23,8 @@ from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.shared import uploads
+from rubricweb.services.shared.file_reading import read_limited
+from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.forms import MappingForm, UploadForm, cells, kept_preview, preview_of
 from rubricweb.web.http import TeamRequest, now, team_page, uploaded_file
@@ -31,12 +33,14 @@ STOP_POLLING = 286
 SHOWN_FAULTS = 200
 
 
+@takes_up_to("IMPORT_MAX_BYTES")
 @team_page(Role.EDITOR)
 def import_file(request: TeamRequest) -> HttpResponse:
     """First the file, then (?upload=<id>) what its columns mean; the file is kept between the two."""
     return _bring_in(request, None)
 
 
+@takes_up_to("IMPORT_MAX_BYTES")
 @team_page(Role.EDITOR)
 def add_items(request: TeamRequest, dataset_id: int) -> HttpResponse:
     """The same two steps for more items of a dataset there is."""

@@ -20,6 +20,7 @@ from rubricweb.selectors.rubrics.label_changes import changes_in_version
 from rubricweb.selectors.rubrics.todo import rubric_todo
 from rubricweb.services import label_queues
 from rubricweb.services.rubrics import rubrics as services
+from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.http import TeamRequest, searched, team_page, uploaded, whole_number
 from rubricweb.web.rubrics.forms import ImportForm, PublishForm, RubricForm, TitleForm
 from rubricweb.web.rubrics.label_choices import chosen, label_choices, openings
@@ -48,6 +49,7 @@ def new(request: TeamRequest) -> HttpResponse:
     return render(request, "rubrics/new.html", {"form": form}, status=422 if form.errors else 200)
 
 
+@takes_up_to("UPLOAD_MAX_BYTES")
 @team_page(Role.EDITOR)
 def import_file(request: TeamRequest) -> HttpResponse:
     form = ImportForm(request.POST if request.method == "POST" else None)
