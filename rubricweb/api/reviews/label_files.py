@@ -58,9 +58,10 @@ def import_labels(
     A CSV, JSONL, JSON or Parquet file of labels, one a row or in columns by criterion, rater or both, becomes
     a closed review queue called `name`. Labels of a machine become an imported run and count in no figure
     about people. Labels that were imported before are left out, so a file that grew brings what is new in it;
-    one whose labels were all imported before is a conflict. Columns that say nothing and contradictions are
-    always refused; whatever else does not fit is too, unless `strict` is false: then it is left out.
-    `left_out` says what was. Refused (403) for labels on items that are hidden from you, in the plan as well.
+    one whose labels were all imported before is a conflict. Columns that say nothing are
+    always refused; whatever else does not fit is too, contradictions among it, unless `strict` is false: then
+    it is left out. `left_out` says what was. Refused (403) for labels on items that are hidden from you, in
+    the plan as well.
     """
     stored = services.import_sent_labels(by=request.auth.user, **_sent(request, dataset_id, file, form))
     return labels_imported(stored, request.auth.user)
