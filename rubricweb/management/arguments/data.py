@@ -155,6 +155,8 @@ def labels_of_versions(room: argparse.ArgumentParser) -> None:
         )
         command.add_argument("--size", type=positive, metavar="N", help="items of a probe (default 12)")
         command.add_argument("--seed", type=int, metavar="N", help="draws the same items of a probe again")
+        people = "people who label each item again (default: as many as labelled it before)"
+        command.add_argument("--raters-per-item", type=positive, metavar="N", help=people)
     for command in (changes, decided, opened):
         command.add_argument("--json", action="store_true", help="print a JSON object a line")
         team_and_person(command)
