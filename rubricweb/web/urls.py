@@ -68,6 +68,7 @@ team_urls: list[URLPattern] = [
     path("datasets/<int:dataset_id>/halves/extend/", halves.extend, name="dataset_halves_extend"),
     path("datasets/<int:dataset_id>/selection/", datasets.select, name="dataset_selection"),
     path("datasets/<int:dataset_id>/retire/", retirement.retire, name="dataset_retire"),
+    path("datasets/<int:dataset_id>/undo/", retirement.undo, name="dataset_undo"),
     path("datasets/<int:dataset_id>/restore/", retirement.restore, name="dataset_restore"),
     path("datasets/<int:dataset_id>/tags/", tags.change_selected, name="dataset_tags"),
     path("items/<int:item_id>/", datasets.item, name="item"),

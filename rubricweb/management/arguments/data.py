@@ -36,6 +36,8 @@ def import_dataset(command: argparse.ArgumentParser) -> None:
     )
     column(command)
     strict_items(command)
+    confirmed(command)
+    command.add_argument("--plan", action="store_true", help="say what the file would bring; store nothing")
     team_and_person(command)
 
 
@@ -45,7 +47,24 @@ def add_items(command: argparse.ArgumentParser) -> None:
     command.add_argument("--dataset", required=True, metavar="id:N|NAME", help="the dataset they belong to")
     column(command)
     strict_items(command)
+    confirmed(command)
+    command.add_argument("--plan", action="store_true", help="say what the file would bring; store nothing")
     team_and_person(command)
+
+
+def confirmed(command: argparse.ArgumentParser) -> None:
+    """--duplicates and --new-names."""
+    command.add_argument(
+        "--duplicates",
+        choices=("ask", "keep", "skip"),
+        default="ask",
+        help="items whose words came before; ask (default) shows them and stores nothing",
+    )
+    command.add_argument(
+        "--new-names",
+        action="store_true",
+        help="a new system or version that is named much like another is meant so",
+    )
 
 
 def strict_items(command: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from rubricweb.management.arguments.common import (
     subcommand,
     team_and_person,
 )
-from rubricweb.management.arguments.data import RATER_KINDS, column, some, strict_items
+from rubricweb.management.arguments.data import RATER_KINDS, column, confirmed, some, strict_items
 
 HALVES = ("dev", "test", "none")
 
@@ -138,7 +138,7 @@ def _items_and_cases(command: argparse.ArgumentParser, case: str, item: str = "t
 def _changing(
     actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> list[argparse.ArgumentParser]:
-    """`versions`, `retire`, `restore`, `correct`: what was done to a dataset, and what changes it."""
+    """`versions`, `retire`, `restore`, `correct`, `undo`: what was done to a dataset, and what changes it."""
     history = subcommand(
         actions, "versions", "what was done to a dataset when, newest first", "datasets.versions", "versions"
     )
@@ -162,7 +162,12 @@ def _changing(
     for command in (retired, restored, corrected):
         command.add_argument("--note", default="", help="why, for those who read it later")
         command.add_argument("--plan", action="store_true", help="say what it would do, and change nothing")
-    return [history, retired, restored, corrected]
+    undone = subcommand(
+        actions, "undo", "put a dataset back into the version before its newest", "datasets.versions", "undo"
+    )
+    undone.add_argument("--version", type=positive, metavar="N", help="undo only if this is the newest")
+    undone.add_argument("--plan", action="store_true", help="say what it would do, and change nothing")
+    return [history, retired, restored, corrected, undone]
 
 
 def _import(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
@@ -181,12 +186,8 @@ def _import(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> a
     brought.add_argument(
         "--as-attempt", action="store_true", help="answers to cases it has answered are its next attempt"
     )
-    brought.add_argument(
-        "--duplicates",
-        choices=("ask", "keep", "skip"),
-        default="ask",
-        help="items whose words came before; ask (default) shows them and stores nothing",
-    )
+    brought.add_argument("--plan", action="store_true", help="say what the file would bring; store nothing")
+    confirmed(brought)
     column(brought)
     strict_items(brought)
     return brought
@@ -281,6 +282,7 @@ def _answers(answered: argparse.ArgumentParser) -> None:
         "--as-attempt", action="store_true", help="answers to cases it has answered are its next attempt"
     )
     answered.add_argument("--plan", action="store_true", help="count them and store nothing")
+    confirmed(answered)
     column(answered)
 
 
@@ -305,6 +307,12 @@ def _columns(shown: argparse.ArgumentParser, named: argparse.ArgumentParser) -> 
         default=[],
         metavar="TAG",
         help="of cases with this tag; several must all be",
+    )
+    shown.add_argument(
+        "--system",
+        default="",
+        metavar="SYSTEM[@VERSION]",
+        help="answers of a system, or of one version of it",
     )
     shown.add_argument("--half", choices=HALVES, help="those of dev or test cases, or of neither (none)")
     named.add_argument("name", nargs="*", metavar="NAME", help="keys of the metadata, at most eight")

@@ -12,6 +12,7 @@ from rubricweb.models import Dataset, Role
 from rubricweb.selectors.datasets import items as selected
 from rubricweb.selectors.datasets.columns import columns as declared
 from rubricweb.selectors.datasets.columns import read_where
+from rubricweb.selectors.datasets.systems import answers_called
 from rubricweb.selectors.datasets.tags import asked_tags
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets import columns as column_services
@@ -49,7 +50,10 @@ def items(options: argparse.Namespace) -> int:
     actor, dataset = _dataset(options, Role.VIEWER)
     where = read_where(dataset, options.where)
     listed = selected.Listed(
-        selected.read_version(options.version), options.half or "", asked_tags(options.tag)
+        selected.read_version(options.version),
+        options.half or "",
+        asked_tags(options.tag),
+        answers_called(dataset, options.system),
     )
     page = first(
         options.limit,

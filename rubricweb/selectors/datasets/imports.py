@@ -22,13 +22,16 @@ def unended(team: Team) -> list[DatasetImport]:
 
 
 def without_hidden_keys(rows: Iterable[DatasetImport], *, viewer: User, team: Team) -> list[DatasetImport]:
-    """The imports, without which items say the same where this person is still to review some of the dataset
-    blind: keys tell who answered. Not to be saved.
+    """The imports, without which items say the same, and which cases are new, where this person is still to
+    review some of the dataset blind: keys tell who answered. Not to be saved.
     """
     found = list(rows)
-    with_duplicates = [one for one in found if one.found.get("duplicates")]
-    hidden = hidden_datasets(viewer, team) if with_duplicates else frozenset()
-    for one in with_duplicates:
+    with_keys = [one for one in found if one.found.get("duplicates") or one.found.get("preview")]
+    hidden = hidden_datasets(viewer, team) if with_keys else frozenset()
+    for one in with_keys:
         if one.dataset_id in hidden:
             one.found = {**one.found, "duplicates": []}
+            if preview := one.found.get("preview"):
+                names = [name for name in preview["new_names"] if name["what"] != "case"]
+                one.found["preview"] = {**preview, "first_duplicates": [], "new_names": names}
     return found

@@ -26,6 +26,7 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import hidden_datasets, key_is_hidden
 from rubricweb.selectors.datasets.columns import Where, facets_of, name_values, narrowed
 from rubricweb.selectors.datasets.halves import of_half
+from rubricweb.selectors.datasets.systems import of_system
 from rubricweb.selectors.datasets.tags import name_tags, tagged
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
@@ -44,7 +45,8 @@ Version = int | str
 
 @dataclass(frozen=True)
 class Listed:
-    """Of which items a list is: of a version, in a half as `read_half` reads it, of cases with all of `tags`.
+    """Of which items a list is: of a version, in a half as `read_half` reads it, of cases with all of `tags`,
+    answers of a system or of one version of it as `answers_called` reads it.
 
     Halves and tags are those of their cases now, whatever the version.
     """
@@ -52,6 +54,14 @@ class Listed:
     version: Version = CURRENT
     half: str = ""
     tags: tuple[str, ...] = ()
+    system: str = ""
+
+    @property
+    def tells_names(self) -> bool:
+        """Whether being on the list tells whose answers they are, or what somebody tagged them for: of a file
+        of one version's answers the dataset has a version of its own.
+        """
+        return bool(self.tags or self.system) or self.is_past
 
     @property
     def is_past(self) -> bool:
@@ -94,15 +104,15 @@ def items(
 ) -> Page[Item]:
     """One page of current items without their bodies: `excerpt` is the beginning, `characters` the length.
 
-    `listed` may name a version of before, retired items, a half, tags; columns narrow the current ones only.
-    Each is named as `name_systems` and `name_tags` do. While some key is withheld the order by key is that of
-    the dataset, and neither a search nor a column, a tag or a version of before finds an item by what is
-    withheld. Raises Invalid for an order that is not in ITEM_ORDERS.
+    `listed` may name a version of before, retired items, a half, tags, a system; columns narrow the current
+    ones only. Each is named as `name_systems` and `name_tags` do. While some key is withheld the order by key
+    is that of the dataset, and neither a search nor a column, a tag, a system or a version of before finds an
+    item by what is withheld. Raises Invalid for an order that is not in ITEM_ORDERS.
     """
     if order not in ITEM_ORDERS:
         raise Invalid(f"Items cannot be sorted by {order!r}. Allowed: {', '.join(ITEM_ORDERS)}.")
     listed = _of_now(listed, dataset)
-    asks_keys = bool(search or where or listed.tags or listed.is_past or order.lstrip("-") == "key")
+    asks_keys = bool(search or where or listed.tells_names or order.lstrip("-") == "key")
     unnamed = _unnamed(dataset, viewer) if asks_keys else None
     if unnamed is not None:
         order = order.replace("key", "position")
@@ -110,7 +120,7 @@ def items(
     found: Page[Any]
     if where and listed.version != CURRENT:
         raise Invalid.at("where", "a column of past items", "none: columns narrow the current items")
-    by_columns_alone = where and not (search or listed.half or listed.tags)
+    by_columns_alone = where and not (search or listed.half or listed.tags or listed.system)
     if by_columns_alone and order.lstrip("-") == "position" and unnamed is None:
         facets = facets_of(dataset, where).only("item_id", "position")
         found = keyset_page(facets, order=ITEM_ORDERS[order], cursor=cursor, size=size)
@@ -183,7 +193,7 @@ def matching_ids(
 ) -> list[int]:
     """The ids of the items that `items` lists, in their order, the first `most`."""
     listed = _of_now(listed, dataset)
-    unnamed = _unnamed(dataset, viewer) if search or where or listed.tags or listed.is_past else None
+    unnamed = _unnamed(dataset, viewer) if search or where or listed.tells_names else None
     rows = _narrowed(dataset, listed, search, where, unnamed)
     return list(rows.order_by("position").values_list("pk", flat=True)[:most])
 
@@ -204,9 +214,8 @@ def _narrowed(
     dataset: Dataset, listed: Listed, search: str, where: Where, unnamed: Exists | None
 ) -> QuerySet[Item]:
     rows = narrowed(_listed(dataset, listed.version), dataset, where)
-    rows = tagged(of_half(rows, listed.half), listed.tags)
-    # A file of one version's answers made a version of the dataset: which items came with it tells as much.
-    if (listed.tags or listed.is_past) and unnamed is not None:
+    rows = of_system(tagged(of_half(rows, listed.half), listed.tags), listed.system)
+    if listed.tells_names and unnamed is not None:
         rows = rows.exclude(Q(unnamed))
     if where and unnamed is not None:
         # Their metadata may tell which system answered.

@@ -21,6 +21,7 @@ from rubricweb.models import Dataset, DatasetImport, Duplicates, ImportKind, Imp
 from rubricweb.selectors.datasets.imports import without_hidden_keys
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
+from rubricweb.services.datasets.previews import preview_from
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.shared import uploads
 from rubricweb.web.datasets import kept_uploads
@@ -91,6 +92,7 @@ def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) 
             columns=form.columns(),
             strict=dataset is not None and bool(form.cleaned_data["system"]),
             duplicates=Duplicates.KEEP if form.cleaned_data.get("keep_all") else Duplicates.ASK,
+            preview=request.POST.get("action") == "preview",
         )
         try:
             job = _begun(request, asked, upload_id, small=kept.size <= imports.AT_ONCE_BYTES)
@@ -160,6 +162,8 @@ def _tell(request: TeamRequest, job: DatasetImport) -> None:
         items = counted(job.rows_stored, "item")
         sentence = f"Added {items} from {job.filename}. A run takes them in when you extend it."
     messages.success(request, sentence)
+    if new := [str(one) for one in preview_from(job.found.get("preview")).new_names if one.what != "case"]:
+        messages.info(request, f"With it came: {', '.join(new[:5])}{', …' if new[5:] else ''}.")
     missing = (job.found.get("plan") or {}).get("missing") or []
     if missing:
         few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
@@ -195,6 +199,7 @@ def progress(request: TeamRequest, import_id: int) -> HttpResponse:
         "may_map_again": job.state == ImportState.REFUSED and _is_kept_here(request, job),
         "faults": [Fault(*one) for one in job.faults[:SHOWN_FAULTS]],
         "duplicates": shown.found.get("duplicates", []),
+        "new": preview_from(shown.found.get("preview")),
         "left_out": [Fault(*one) for one in job.found.get("left_out", [])],
         "left_out_count": job.found.get("left_out_count", 0),
         "missing": (job.found.get("plan") or {}).get("missing") or [],

@@ -17,7 +17,7 @@ from rubricweb.selectors.datasets import combinations, imports, versions
 from rubricweb.selectors.datasets import items as selectors
 from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.selectors.datasets.halves import halves, read_half
-from rubricweb.selectors.datasets.systems import counted_versions
+from rubricweb.selectors.datasets.systems import answers_called, counted_versions
 from rubricweb.selectors.datasets.tags import asked_tags, name_tags, tag_counts
 from rubricweb.selectors.exports import exports
 from rubricweb.selectors.labels.provenance import item_provenance
@@ -61,10 +61,12 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     where = read_where(dataset, request.GET.getlist("where"))
     version = selectors.read_version(request.GET.get("version", ""))
     half, tags = read_half(request.GET.get("half", "")), asked_tags(request.GET.getlist("tag"))
+    system = answers_called(dataset, request.GET.get("system", ""))
     context: dict[str, Any] = {
         "dataset": dataset,
         "half": half,
         "case_tags": tags,
+        "system": system,
         "page": selectors.items(
             dataset,
             viewer=request.user,
@@ -72,7 +74,7 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
             order=order,
             cursor=request.GET.get("cursor"),
             where=where,
-            listed=selectors.Listed(version, half, tags),
+            listed=selectors.Listed(version, half, tags, system),
         ),
         "columns": columns(dataset, where) if version in (selectors.CURRENT, dataset.version) else [],
         "version": "" if version in (selectors.CURRENT, dataset.version) else str(version),
@@ -109,6 +111,7 @@ def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
     dataset = access.access_dataset(request.team, dataset_id)
     search, where = searched(request.POST), read_where(dataset, request.POST.getlist("where"))
     half, tags = read_half(text_of(request.POST, "half")), asked_tags(request.POST.getlist("tag"))
+    system = answers_called(dataset, text_of(request.POST, "system"))
     chosen = selected_items(request.POST)
     if request.POST.get("all") == "1":
         version = selectors.read_version(text_of(request.POST, "version"))
@@ -118,11 +121,12 @@ def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
             search=search,
             where=where,
             most=SELECTED_MAX + 1,
-            listed=selectors.Listed(version, half, tags),
+            listed=selectors.Listed(version, half, tags, system),
         )
     back = reverse("dataset", args=[request.team.slug, dataset.pk])
     narrowed = [("q", search)] * bool(search) + [("where", f"{name}={value}") for name, value in where]
     narrowed += [("half", half)] * bool(half) + [("tag", tag) for tag in tags]
+    narrowed += [("system", system)] * bool(system)
     return use(request, chosen, back=f"{back}?{urlencode(narrowed)}" if narrowed else back)
 
 

@@ -9,9 +9,9 @@ import pytest
 from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, ReviewQueue, SystemVersion
-from rubricweb.services.datasets import corrections
 from rubricweb.services.datasets.answers import AnswersPlan, add_answers, plan_answers
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets.changes import corrections
+from rubricweb.services.datasets.changes.corrections import Correction
 from rubricweb.services.exports import export
 from tests import factories
 from tests.factories import Cast
