@@ -62,6 +62,9 @@ team_urls: list[URLPattern] = [
     path("datasets/<int:dataset_id>/add/", imports.add_items, name="dataset_add"),
     path("datasets/<int:dataset_id>/labels/", label_files.import_labels, name="labels_import"),
     path("datasets/<int:dataset_id>/raters/<int:rater_id>/", datasets.rater_kind, name="rater_kind"),
+    path(
+        "datasets/<int:dataset_id>/raters/<int:rater_id>/member/", datasets.rater_member, name="rater_member"
+    ),
     path("datasets/<int:dataset_id>/columns/", datasets.declare_columns, name="dataset_columns"),
     path("datasets/<int:dataset_id>/split/", datasets.split, name="dataset_split"),
     path("datasets/<int:dataset_id>/halves/", halves.split_cases, name="dataset_halves"),

@@ -12,11 +12,13 @@ from rubricweb.api.deletions import schemas as deletion_schemas
 from rubricweb.api.deletions.deleting import deleted, planned
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import listed
+from rubricweb.api.people import people
 from rubricweb.api.schemas import Naming, WithFields, list_of
 from rubricweb.models import Dataset, Role, RubricVersion, Team
 from rubricweb.selectors.datasets import items as selected
 from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.selectors.datasets.halves import read_half
+from rubricweb.selectors.datasets.imports import imported_raters
 from rubricweb.selectors.datasets.systems import answers_called
 from rubricweb.selectors.datasets.tags import asked_tags, name_tags
 from rubricweb.services.datasets import answers, raters, splits
@@ -232,7 +234,7 @@ def get_item(request: TokenRequest, item_id: int) -> Any:
 @datasets.read("/datasets/{int:dataset_id}/raters", Role.VIEWER, list[schemas.ImportedRater])
 def list_imported_raters(request: TokenRequest, dataset_id: int) -> Any:
     """Who labelled in files, and whether they count as people."""
-    return selected.imported_raters(access.access_dataset(request.auth.team, dataset_id))
+    return imported_raters(access.access_dataset(request.auth.team, dataset_id))
 
 
 @datasets.write(
@@ -246,13 +248,21 @@ def change_imported_rater(
 ) -> Any:
     """Say what a rater is.
 
-    Everything this rater labelled in files of the team counts accordingly from now on. Refused (409) for
-    people who labelled here.
+    Everything this rater labelled in files of the team counts accordingly from now on. `member` says that a
+    name is a member of the team, who joined later: its labels are theirs, those of later files too. Refused
+    (409) for people who labelled here.
     """
-    dataset = access.access_dataset(request.auth.team, dataset_id)
+    team = request.auth.team
+    dataset = access.access_dataset(team, dataset_id)
     rater = access.access_imported_rater(dataset, rater_id)
-    raters.change_kind(rater, body.rater_kind, by=request.auth.user)
-    return selected.imported_raters(dataset)
+    if body.rater_kind is not None:
+        raters.change_kind(rater, body.rater_kind, by=request.auth.user)
+    if body.member:
+        [member] = people(team, [body.member], "member")
+        raters.declare_member(rater, member, by=request.auth.user)
+    elif body.member is not None:
+        raters.take_member_back(rater, by=request.auth.user)
+    return imported_raters(dataset)
 
 
 @datasets.write("POST", "/datasets/{int:dataset_id}/split", Role.EDITOR, schemas.Split, status=201)

@@ -19,8 +19,8 @@ from rubricweb.engine.formats.labels.reading import UnknownValue as ShownUnknown
 from rubricweb.models import NOT_RETIRED, Duplicates, ImportKind, ImportState, RaterKind, User
 from rubricweb.models import Dataset as StoredDataset
 from rubricweb.models.datasets import SEALS
+from rubricweb.selectors.datasets.imports import ImportedRater as ShownImportedRater
 from rubricweb.selectors.datasets.items import ITEM_ORDERS, own_rubric_counts
-from rubricweb.selectors.datasets.items import ImportedRater as ShownImportedRater
 from rubricweb.selectors.exports.exports import withheld_from
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
 from rubricweb.services.datasets.answers import AnswersPlan
@@ -50,10 +50,20 @@ class ImportedRater(Shape[ShownImportedRater]):
     """Somebody whose labels of the dataset came in files; machines count in no figure about people."""
 
     rater_kind: RaterKindName
+    member: Annotated[str, Field(description="The user name of the member this is, or empty.")]
+    is_said: Annotated[
+        bool, Field(description="Somebody said so of a name in files, which can be taken back.")
+    ]
 
 
 class ChangedRater(Input):
-    rater_kind: RaterKindName
+    """What is left out stays as it is."""
+
+    rater_kind: RaterKindName | None = None
+    member: Annotated[
+        str | None,
+        Field(description="The user name of the member this person is; empty takes that back."),
+    ] = None
 
 
 class DatasetQuery(ArchivableQuery):

@@ -40,6 +40,13 @@ class LabelsForm(InputAsText):
     rater: Annotated[str, Field(description="Who gave the labels where no column says so.")] = ""
     criterion: Annotated[str, Field(description="What labels are about where no column says so.")] = ""
     rater_kinds: Annotated[Pairs, Field(description="RATER=KIND, as in gpt-4=machine.")] = []
+    history: Annotated[
+        bool,
+        Field(
+            description="Labels of the past: what their raters differ on is no unit to settle in the inbox "
+            "of adjudication."
+        ),
+    ] = False
     strict: Annotated[
         bool,
         Field(
@@ -96,6 +103,7 @@ def _sent(request: TokenRequest, dataset_id: int, file: UploadedFile, form: Labe
             values=form.values,
             rater_kind=form.rater_kind,
             rater_kinds=form.rater_kinds,
+            history=form.history,
             rater=form.rater,
             criterion=form.criterion,
         ),

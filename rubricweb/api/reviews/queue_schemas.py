@@ -213,6 +213,9 @@ class QueueTexts(Input):
     instructions: str | None = None
     hold_minutes: Annotated[int | None, Field(ge=1)] = None
     archived: bool | None = None
+    history: Annotated[
+        bool | None, Field(description="Labels of a file are of the past, to be settled by nobody.")
+    ] = None
 
 
 class QueueProgress(Schema):
@@ -266,6 +269,9 @@ class Queue(Schema):
     rationale: Annotated[str, OneOf(Rationale.values)]
     hold_minutes: int
     imported: bool
+    history: Annotated[
+        bool, Field(description="Labels of a file that nobody is to settle: left out of the whole inbox.")
+    ]
     instructions: str
     created_at: datetime
     archived_at: datetime | None

@@ -248,6 +248,11 @@ def import_labels(command: argparse.ArgumentParser) -> None:
         f"{', '.join(RATER_KINDS)}; machines count in no figure about people",
     )
     command.add_argument(
+        "--history",
+        action="store_true",
+        help="labels of the past: what their raters differ on is not to be settled in the inbox",
+    )
+    command.add_argument(
         "--strict",
         action="store_true",
         help="refuse the file for whatever does not fit, else left out; labels imported before always are",

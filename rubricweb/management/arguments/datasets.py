@@ -49,6 +49,13 @@ def datasets(room: argparse.ArgumentParser) -> None:
         "datasets.datasets",
         "rater_kind",
     )
+    member = subcommand(
+        actions,
+        "rater-member",
+        "say which member of the team such a person is, who joined later",
+        "datasets.datasets",
+        "rater_member",
+    )
     answered = subcommand(
         actions,
         "add-answers",
@@ -62,7 +69,7 @@ def datasets(room: argparse.ArgumentParser) -> None:
         actions, "columns", "metadata that lists show and are narrowed by", "datasets.datasets", "columns"
     )
     one_case, changing = _case(actions), [*_changing(actions), _halves(actions), _tag(actions)]
-    for command in (shown, halved, rated, changed, answered, named, one_case, *changing):
+    for command in (shown, halved, rated, changed, member, answered, named, one_case, *changing):
         command.add_argument("dataset", metavar="DATASET", help="its number, also as id:N, or its name")
     one_case.add_argument("case", metavar="CASE", help="its key, or id:N")
     _answers(answered)
@@ -76,6 +83,9 @@ def datasets(room: argparse.ArgumentParser) -> None:
         "--queue", action="append", default=[], metavar="N|NAME", help="labels that count (default: all)"
     )
     changed.add_argument("rater", metavar="RATER", help="the rater's name, or id:N as `raters` lists it")
+    member.add_argument("rater", metavar="RATER", help="the rater's name, or id:N as `raters` lists it")
+    member.add_argument("member", nargs="?", metavar="USER", help="the member's user name")
+    member.add_argument("--none", action="store_true", help="no member after all")
     changed.add_argument("kind", choices=RATER_KINDS, help="machines count in no figure about people")
     for command in (
         listed,
@@ -83,6 +93,7 @@ def datasets(room: argparse.ArgumentParser) -> None:
         halved,
         rated,
         changed,
+        member,
         answered,
         brought,
         combined,

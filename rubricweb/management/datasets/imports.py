@@ -182,6 +182,7 @@ def _choices(options: argparse.Namespace) -> LabelChoices:
         rater_kind=next(iter(kinds), None),
         rater_kinds=[kind for kind in options.rater_kind if "=" in kind],
         rater=options.rater,
+        history=options.history,
         criterion=options.criterion,
     )
 

@@ -9,13 +9,11 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Tex
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Length, Substr
 
-from rubricweb.engine.origin import Origin, origin_of
 from rubricweb.errors import Invalid
 from rubricweb.models import (
     NOT_RETIRED,
     Dataset,
     Item,
-    Judgement,
     ReviewQueue,
     Run,
     RunItem,
@@ -343,34 +341,6 @@ def queues_over(dataset: Dataset, *, size: int = 10) -> QuerySet[ReviewQueue]:
     """The newest review queues over this dataset."""
     queues = dataset.queues.select_related("dataset", "rubric_version")
     return queues.order_by("-created_at", "-pk")[:size]
-
-
-@dataclass(frozen=True)
-class ImportedRater:
-    """Somebody whose labels of a dataset came in files, how many, and what they count as."""
-
-    id: int
-    name: str
-    rater_kind: str
-    labels: int
-
-    @property
-    def origin(self) -> Origin:
-        return origin_of(self.rater_kind, imported=True)
-
-
-def imported_raters(dataset: Dataset) -> list[ImportedRater]:
-    """Who labelled the dataset in files, by name: people and settled labels found by their reviews, machines
-    by their runs. Two queries.
-    """
-    found: list[ImportedRater] = []
-    for rows, rater in (
-        (Judgement.objects.in_reviews(queue__dataset=dataset, imported=True), "review__rater"),
-        (Judgement.objects.filter(run__dataset=dataset, run__rater__isnull=False), "run__rater"),
-    ):
-        named = rows.order_by().values_list(rater, f"{rater}__name", f"{rater}__kind")
-        found += [ImportedRater(*row) for row in named.annotate(n=Count("pk"))]
-    return sorted(found, key=lambda one: (one.name, one.id))
 
 
 def runs_containing(item: Item, *, viewer: User, size: int = 20) -> QuerySet[RunItem]:

@@ -12,7 +12,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid, Withheld
-from rubricweb.models import NOT_RETIRED, Dataset, Item, Role
+from rubricweb.models import NOT_RETIRED, Dataset, Item, Role, User
 from rubricweb.selectors.datasets import combinations, imports, versions
 from rubricweb.selectors.datasets import items as selectors
 from rubricweb.selectors.datasets.columns import columns, read_where
@@ -23,6 +23,7 @@ from rubricweb.selectors.exports import exports
 from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.rubrics import versions as rubric_selectors
+from rubricweb.selectors.teams.members import members
 from rubricweb.services.datasets import columns as column_services
 from rubricweb.services.datasets import raters, splits
 from rubricweb.web.datasets.forms import SplitForm
@@ -98,7 +99,9 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     context["listed_versions"] = [
         version for version in context["systems"] if version.system.archived_at is None
     ]
-    context["imported_raters"] = selectors.imported_raters(dataset)
+    context["imported_raters"] = imports.imported_raters(dataset)
+    if context["may_edit"] and context["imported_raters"]:
+        context["members"] = [row.membership.user for row in members(request.team)]
     if dataset.split_report:
         context["may_see_labels"] = not exports.withheld_from(request.user, dataset)
     return render(request, "datasets/dataset.html", context)
@@ -216,5 +219,27 @@ def rater_kind(request: TeamRequest, dataset_id: int, rater_id: int) -> HttpResp
     try:
         raters.change_kind(rater, request.POST.get("rater_kind", ""), by=request.user)
     except Conflict as error:
+        messages.error(request, str(error))
+    return redirect("dataset", request.team.slug, dataset.pk)
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def rater_member(request: TeamRequest, dataset_id: int, rater_id: int) -> HttpResponse:
+    """Which member a person in files is; an empty name takes that back."""
+    dataset = access.access_dataset(request.team, dataset_id)
+    rater = access.access_imported_rater(dataset, rater_id)
+    named = text_of(request.POST, "member")
+    try:
+        if named:
+            member = User.objects.filter(username=named, memberships__team=request.team).first()
+            if member is None:
+                raise Invalid.at("member", repr(named[:80]), "a member of the team")
+            raters.declare_member(rater, member, by=request.user)
+            messages.success(request, f"{rater} is {member}: the labels are theirs, in every file.")
+        else:
+            raters.take_member_back(rater, by=request.user)
+            messages.success(request, f"{rater} is no member after all.")
+    except (Conflict, Invalid) as error:
         messages.error(request, str(error))
     return redirect("dataset", request.team.slug, dataset.pk)
