@@ -10,6 +10,7 @@ from django.db.models import Model, Q, QuerySet
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import NotFound
 from rubricweb.models import (
+    NOT_RETIRED,
     UNENDED,
     Adjudication,
     ApiToken,
@@ -290,14 +291,14 @@ def _refused_for_answers(row: System | SystemVersion) -> str:
     removed = answers.exclude(dataset__team__deleted_at=None)
     if removed.exists():
         return "Its answers are still being removed: try again when that is done."
-    if answer := answers.current().order_by("pk").last():
+    if answer := answers.filter(retired_in=NOT_RETIRED).order_by("pk").last():
         return (
             f"The dataset {answer.dataset} has answers of it: retire or undo them, delete that first, or "
             "rename the system."
         )
     said = said_of(list(answers.order_by("pk").values_list("pk", flat=True)))
     if said:
-        return f"There are {', '.join(said)} of its retired answers: delete the runs and queues first."
+        return f"Its retired answers have {', '.join(said)}: delete the runs and queues first."
     return ""
 
 

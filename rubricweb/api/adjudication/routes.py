@@ -33,7 +33,8 @@ def list_to_adjudicate(request: TokenRequest, asked: Query[schemas.InboxQuery]) 
     """What people and judges differ on, most telling first.
 
     People differ, the judge differs from them, the judge's votes or repeats differ, several cannot assess.
-    Final labels count, settled units only when asked for. Items you are still to review blind are left out.
+    Final labels count, settled units only when asked for. Items you are still to review blind are left out,
+    and, unless a run or queue is asked for, what was labelled in queues of the past alone (`history`).
     """
     team = request.auth.team
     run = None if asked.run is None else access.access_run(team, asked.run)

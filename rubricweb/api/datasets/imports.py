@@ -81,7 +81,7 @@ def get_import(request: TokenRequest, import_id: int) -> Any:
 def list_import_faults(request: TokenRequest, import_id: int) -> HttpResponse:
     """Every fault of a refused file."""
     job = access.access_import(request.auth.team, import_id)
-    return HttpResponse(services.faults_csv(job), content_type="text/csv; charset=utf-8")
+    return HttpResponse(selected.faults_csv(job), content_type="text/csv; charset=utf-8")
 
 
 @imports.write("POST", "/datasets/imports/{int:import_id}/duplicates", Role.EDITOR, schemas.DatasetImport)

@@ -80,7 +80,7 @@ def plan_import(request: TokenRequest, file: File[UploadedFile], form: Form[sche
     Takes what the import takes and is refused as that would be, but asks nothing; stores nothing.
     """
     data, filename = uploads.read(file)
-    given = {"name": form.name, "system": form.system, "strict": form.strict}
+    given: dict[str, Any] = {"name": form.name, "system": form.system, "strict": form.strict}
     return services.plan_dataset_file(request.auth.team, data=data, filename=filename, **given)
 
 

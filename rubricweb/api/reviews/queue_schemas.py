@@ -213,16 +213,13 @@ class QueueTexts(Input):
     instructions: str | None = None
     hold_minutes: Annotated[int | None, Field(ge=1)] = None
     archived: bool | None = None
-    history: Annotated[
-        bool | None, Field(description="Labels of a file are of the past, to be settled by nobody.")
-    ] = None
+    history: bool | None = None
 
 
 class QueueProgress(Schema):
     """`wanted` is how many reviews its items want; `mine_left` is how many you could still take.
 
-    `expired` are drafts that lost their place, because nothing was heard for too long or because their person
-    was taken out.
+    `expired` are drafts that lost their place: nothing was heard for too long, or their person was taken out.
     """
 
     items: int
@@ -269,9 +266,7 @@ class Queue(Schema):
     rationale: Annotated[str, OneOf(Rationale.values)]
     hold_minutes: int
     imported: bool
-    history: Annotated[
-        bool, Field(description="Labels of a file that nobody is to settle: left out of the whole inbox.")
-    ]
+    history: Annotated[bool, Field(description="Labels of a file, to be settled by nobody.")]
     instructions: str
     created_at: datetime
     archived_at: datetime | None

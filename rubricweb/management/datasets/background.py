@@ -70,14 +70,11 @@ def _ended(job: DatasetImport, *, as_json: bool) -> int:
         if not job.preview:
             previews.require_confirmed(preview, said)
         note(f"{counted(preview.items, 'item')} in the file. Nothing was stored.")
-        return 0
+        return _print(job) if as_json else 0
     if job.state != ImportState.DONE:
         raise Invalid(job.message, [Fault(*one) for one in job.faults])
     if as_json:
-        from rubricweb.api.datasets.schemas import DatasetImport as Shown
-
-        print_shape(Shown, job)
-        return 0
+        return _print(job)
     assert job.dataset is not None, "a constraint of the table"
     note(f"Stored {counted(job.rows_stored, 'item')} in {job.dataset} (id:{job.dataset.pk})")
     if job.duplicate_count:
@@ -92,6 +89,13 @@ def _ended(job: DatasetImport, *, as_json: bool) -> int:
     if missing:
         more = f" and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else ""
         note(f"{counted(len(missing), 'case')} without an answer: {', '.join(missing[:SHOWN])}{more}")
+    return 0
+
+
+def _print(job: DatasetImport) -> int:
+    from rubricweb.api.datasets.schemas import DatasetImport as Shown
+
+    print_shape(Shown, job)
     return 0
 
 

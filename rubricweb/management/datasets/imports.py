@@ -53,7 +53,7 @@ def dataset(options: argparse.Namespace) -> int:
     given = {"data": read_file(options.file), "filename": options.file.name, "columns": columns_of(options)}
     given |= {"name": options.name, "system": options.system}
     if options.plan:
-        return _say_preview(datasets.plan_dataset_file(actor.team, strict=options.strict, **given), options)
+        return _say_preview(datasets.plan_dataset_file(actor.team, strict=options.strict, **given))
     choices = ImportChoices(options.duplicates, options.new_names, options.strict)
     stored, is_new = files.dataset_from_file(actor.team, by=actor.user, choices=choices, **given)
     note(f"{'Stored' if is_new else 'Already there:'} {_dataset_words(stored.dataset)}")
@@ -71,7 +71,7 @@ def items(options: argparse.Namespace) -> int:
     given = {"data": read_file(options.file), "filename": options.file.name, "columns": columns_of(options)}
     if options.plan:
         plan = datasets.plan_items(dataset, viewer=actor.user, strict=options.strict, **given)
-        return _say_preview(plan, options)
+        return _say_preview(plan)
     choices = ImportChoices(options.duplicates, options.new_names, options.strict)
     stored = datasets.add_items_of_file(dataset, by=actor.user, choices=choices, **given)
     note(f"Added {counted(stored.items, 'item')} to {dataset} (id:{dataset.pk})")
@@ -109,7 +109,7 @@ def answers(options: argparse.Namespace) -> int:
     return 0
 
 
-def _say_preview(preview: ItemsPreview, options: argparse.Namespace) -> int:
+def _say_preview(preview: ItemsPreview) -> int:
     """What a file would bring; nothing was stored."""
     note(f"{counted(preview.items, 'item')}, {counted(preview.duplicates, 'item')} of them said before.")
     _note_new(preview)

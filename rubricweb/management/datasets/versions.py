@@ -74,7 +74,7 @@ def undo(options: argparse.Namespace) -> int:
         print_shape(Shown, plan)
         return 0
     note(f"{'Would undo' if options.plan else 'Undid'} version {plan.version} of {dataset}.")
-    for line in plan.says:
+    for line in (*plan.says, *(f"Not now: {one}" for one in plan.stands)):
         note(line)
     return 0
 

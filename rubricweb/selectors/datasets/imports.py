@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Count
 
+from rubricweb.engine.formats.result_files import csv_line
 from rubricweb.engine.origin import Origin, origin_of
 from rubricweb.models import Dataset, DatasetImport, ImportState, Judgement, Rater, Team, User
 from rubricweb.selectors.blinding import hidden_datasets
@@ -41,6 +42,11 @@ def without_hidden_keys(rows: Iterable[DatasetImport], *, viewer: User, team: Te
     return found
 
 
+def faults_csv(job: DatasetImport) -> str:
+    """Every fault of a refused file that was counted, a line each under a header."""
+    return "".join(map(csv_line, [("where", "found", "allowed"), *job.faults]))
+
+
 @dataclass(frozen=True)
 class ImportedRater:
     """Somebody whose labels of a dataset came in files, how many, and what they count as.
@@ -73,16 +79,16 @@ def imported_raters(dataset: Dataset) -> list[ImportedRater]:
     ):
         named = rows.order_by().values(rater, f"{rater}__name", f"{rater}__kind", f"{rater}__user__username")
         columns = (rater, f"{rater}__name", f"{rater}__kind", "n", f"{rater}__user__username")
-        for *row, member in named.annotate(n=Count("pk")).values_list(*columns):
-            found.append(ImportedRater(*row, member or ""))
+        for pk, name, kind, n, member in named.annotate(n=Count("pk")).values_list(*columns):
+            found.append(ImportedRater(pk, name, kind, n, member or ""))
     counts = {one.id: one.labels for one in found}
     names = Rater.objects.filter(same_as__in=counts).select_related("same_as__user")
-    for name in names:
-        own = name.same_as
+    for alias in names:
+        own = alias.same_as
         assert own is not None, "asked for"
-        moved = Judgement.objects.in_reviews(queue__dataset=dataset).filter(review__in=name.moved_reviews)
+        moved = Judgement.objects.in_reviews(queue__dataset=dataset).filter(review__in=alias.moved_reviews)
         labels, member = moved.count(), own.user.username if own.user else own.name
         counts[own.pk] -= labels
-        found.append(ImportedRater(name.pk, name.name, name.kind, labels, member, True))
+        found.append(ImportedRater(alias.pk, alias.name, alias.kind, labels, member, True))
     found = [replace(one, labels=counts.get(one.id, one.labels)) for one in found]
     return sorted((one for one in found if one.labels), key=lambda one: (one.name, one.id))

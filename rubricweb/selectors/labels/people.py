@@ -192,6 +192,7 @@ def labelled_units(
     return {
         (item_id, read[dataset_id].label(given_to, verdict)[0])
         for item_id, dataset_id, given_to, verdict in columns.distinct()
+        if verdict is not None
     }
 
 

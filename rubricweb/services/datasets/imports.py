@@ -17,6 +17,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from rubricweb import engine
 from rubricweb.engine.errors import Fault
@@ -24,7 +25,6 @@ from rubricweb.engine.formats.dataset_values import DatasetFile, RefusedFile
 from rubricweb.engine.formats.datasets.cases import UNNAMED
 from rubricweb.engine.formats.datasets.files import read_in_batches
 from rubricweb.engine.formats.limited_reading import CPU_SECONDS, READ_HERE_BYTES, stream_limited
-from rubricweb.engine.formats.result_files import csv_line
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, Refusal
 from rubricweb.models import (
@@ -94,15 +94,22 @@ class _Stopped(Exception):
 def start(
     team: Team, asked: ImportRequest, *, by: User, upload_id: str, enqueue: Callable[[int], None] | None
 ) -> DatasetImport:
-    """Begins the import of a kept file; `enqueue` wakes a worker, None leaves the work to the caller."""
+    """Begins the import of a kept file; `enqueue` wakes a worker, None leaves the work to the caller.
+
+    Another import of the same kept file that still asks is replaced, and so cancelled.
+    """
     kind = check(team, asked, by=by)
+    file = uploads.kept_file(upload_id)
+    replaced = DatasetImport.objects.filter(team=team, file=file, state=ImportState.ASKS)
+    ImportBatch.objects.filter(dataset_import__in=replaced).delete()
+    replaced.update(state=ImportState.CANCELLED, ended_at=timezone.now(), file=None)
     made = DatasetImport.objects.create(
         team=team,
         kind=kind,
         dataset=asked.dataset,
         name=asked.name.strip()[:200],
         filename=asked.filename[:200],
-        file=uploads.kept_file(upload_id),
+        file=file,
         columns=dict(asked.columns or {}),
         system=systems.read_system_name(asked.system) if asked.system else "",
         as_attempt=asked.as_attempt,
@@ -172,11 +179,6 @@ def due(now: datetime, *, is_dead: Callable[[str, datetime], bool]) -> list[int]
     return list(
         DatasetImport.objects.filter(state=ImportState.WAITING).order_by("pk").values_list("pk", flat=True)
     )
-
-
-def faults_csv(job: DatasetImport) -> str:
-    """Every fault of a refused file that was counted, a line each under a header."""
-    return "".join(map(csv_line, [("where", "found", "allowed"), *job.faults]))
 
 
 def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> DatasetImport:

@@ -127,8 +127,8 @@ def require_confirmed(preview: ItemsPreview, choices: ImportChoices) -> None:
     if preview.duplicates and choices.duplicates == Duplicates.ASK:
         first = preview.first_duplicates[0]
         asks.append(
-            f"{counted(preview.duplicates, 'item')} of {preview.items:,} say what an earlier item says, as "
-            f"{first.key} says what {first.same_as} says: say duplicates skip or keep."
+            f"{preview.duplicates:,} of {preview.items:,} items have the words of an earlier item, as "
+            f"{first.key} says what {first.same_as} says: say duplicates skip or keep (--duplicates skip)."
         )
     if preview.doubtful and not choices.new_names:
         named = "; ".join(map(str, preview.doubtful[:5]))

@@ -18,7 +18,7 @@ from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES, read_limit
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
 from rubricweb.models import Dataset, DatasetImport, Duplicates, ImportKind, ImportState, Role
-from rubricweb.selectors.datasets.imports import without_hidden_keys
+from rubricweb.selectors.datasets.imports import faults_csv, without_hidden_keys
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
 from rubricweb.services.datasets.previews import preview_from
@@ -196,7 +196,7 @@ def progress(request: TeamRequest, import_id: int) -> HttpResponse:
         "found": job,
         "is_moving": is_moving,
         "is_storing": is_moving and "header" in job.found,
-        "may_map_again": job.state == ImportState.REFUSED and _is_kept_here(request, job),
+        "may_map_again": job.state in (ImportState.REFUSED, ImportState.ASKS) and _is_kept_here(request, job),
         "faults": [Fault(*one) for one in job.faults[:SHOWN_FAULTS]],
         "duplicates": shown.found.get("duplicates", []),
         "new": preview_from(shown.found.get("preview")),
@@ -254,6 +254,6 @@ def duplicates(request: TeamRequest, import_id: int) -> HttpResponse:
 def faults(request: TeamRequest, import_id: int) -> HttpResponse:
     """Every fault of a refused file, as CSV."""
     job = access.access_import(request.team, import_id)
-    response = HttpResponse(imports.faults_csv(job), content_type="text/csv; charset=utf-8")
+    response = HttpResponse(faults_csv(job), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="import-{job.pk}-faults.csv"'
     return response

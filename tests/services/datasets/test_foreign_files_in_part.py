@@ -183,7 +183,7 @@ def test_single_rows_without_a_submission_are_told_by_line(people: Cast) -> None
 
 
 def test_the_same_file_again_is_found_again_with_what_was_left_out(people: Cast) -> None:
-    given: dict[str, Any] = {"data": json.dumps(TASKS).encode(), "filename": "t.json", "strict": False}
+    given: dict[str, Any] = {"data": json.dumps(TASKS).encode(), "filename": "t.json", "choices": IN_PART}
     first, is_new = files.dataset_from_file(people.team, by=people.ed, **given)
     again, is_new_again = files.dataset_from_file(people.team, by=people.ed, **given)
     assert (is_new, is_new_again, again.dataset) == (True, False, first.dataset)
@@ -207,7 +207,7 @@ def test_more_items_of_a_foreign_file_are_taken_in_part_too(people: Cast) -> Non
         by=people.ed,
         data=json.dumps(more).encode(),
         filename="more.json",
-        choices=IN_PART,
+        choices=ImportChoices("keep", strict=False),
     )
     assert stored.items == 1
     assert "items[1].submission" in [fault.place for fault in stored.left_out]

@@ -63,7 +63,7 @@ class UndoPlan:
 
     @property
     def says(self) -> list[str]:
-        """The same in short lines, for people."""
+        """What it does in short lines, for people."""
         what = {
             ChangeKind.APPEND: "that were added are removed",
             ChangeKind.CORRECT: "have the words of before again",
@@ -73,7 +73,7 @@ class UndoPlan:
         lines = [f"{counted(self.items, 'item')} {what}."]
         if self.system_versions:
             lines.append(f"No other answers are of {', '.join(self.system_versions)}: removed as well.")
-        return lines + [f"Stands on it: {one}" for one in self.stands]
+        return lines
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,13 @@ def undo(dataset: Dataset, *, by: User | None, seen: int) -> UndoPlan:
     dataset_versions.hold(dataset)
     if dataset.version != seen:
         raise Conflict(f"{dataset} is in version {dataset.version} by now, not {seen}: look at that first.")
+    done = _newest(dataset)
+    # From here on nobody takes up one of the items; who did before is found below.
+    for part in _parts(done.added):
+        withdraw(dataset, part)
     plan = plan_undoing(dataset, by)
     if plan.stands:
         raise Conflict(f"Version {plan.version} of {dataset} cannot be undone. {' '.join(plan.stands)}")
-    done = _newest(dataset)
     came = _versions_that_came(done)
     since = _began(done) if done.added else done.change.created_at
     remove_items(done.added)
@@ -178,8 +181,8 @@ def _standing(dataset: Dataset, done: _Undone) -> Iterator[str]:
         yield f"The review queue {queue} is over it."
     for said in said_of(done.added):
         yield f"{said} on items it added."
-    again = Review.objects.filter(item__in=done.restored[:AT_ONCE], started_at__gt=since).count()
-    if again:
+    begun = Review.objects.filter(started_at__gt=since)
+    if again := sum(begun.filter(item__in=part).count() for part in _parts(done.restored)):
         yield f"{counted(again, 'review')} of restored items began since."
     if Stratum.objects.filter(draw__queue__dataset=dataset, draw__drawn_at__gt=since).exists():
         yield "Items were drawn at random for a review queue since."
@@ -190,8 +193,8 @@ def _standing(dataset: Dataset, done: _Undone) -> Iterator[str]:
     if half := Dataset.objects.filter(split_of=dataset, created_at__gt=since).first():
         yield f"{half} was split from it."
     shown = Run.objects.filter(few_shot__dataset_id=dataset.pk, created_at__gt=since).exclude(dataset=dataset)
-    if run := shown.first():
-        yield f"The run {run} may show its items as examples."
+    if other := shown.first():
+        yield f"The run {other} may show its items as examples."
     exported = JournalEntry.objects.filter(team=dataset.team_id, verb="exported", target_id=dataset.pk)
     if exported.filter(target_kind="dataset", detail__dataset_version__gte=version).exists():
         yield "It was exported."
