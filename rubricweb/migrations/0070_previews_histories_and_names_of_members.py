@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("rubricweb", "0061_replaced_answers_of_runs"),
+        ("rubricweb", "0069_salts_of_seals"),
     ]
 
     operations = [

@@ -10,7 +10,7 @@ from rubricweb.api import uploads
 from rubricweb.api.datasets.routes import version_or_own
 from rubricweb.api.datasets.schemas import LabelsPlan, RaterKindName
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.reviews.queue_schemas import LabelsImported, labels_imported
+from rubricweb.api.reviews.label_file_schemas import LabelsImported, labels_imported
 from rubricweb.api.schemas import Id, InputAsText, OneOf
 from rubricweb.engine.formats.label_files import SHAPES
 from rubricweb.models import Role

@@ -164,7 +164,7 @@ def labels(options: argparse.Namespace) -> int:
         note(f"Stored the grades of {run.judge.name} as imported run {run.pk}, {run}")
     _note_left_out(stored.left_out)
     if options.json:
-        from rubricweb.api.reviews.queue_schemas import LabelsImported, labels_imported
+        from rubricweb.api.reviews.label_file_schemas import LabelsImported, labels_imported
 
         print_shape(LabelsImported, labels_imported(stored, actor.user))
     return 0
