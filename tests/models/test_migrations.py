@@ -31,7 +31,7 @@ from rubricweb.models import (
     RunItem,
 )
 from rubricweb.selectors.reviews.queue_sources import Source
-from rubricweb.services.datasets import retirement
+from rubricweb.services.datasets.changes import retirement
 from rubricweb.services.datasets.halves import drawing
 from rubricweb.services.datasets.splits import split_dataset
 from rubricweb.services.reviews import queue_changes, queues, reviews

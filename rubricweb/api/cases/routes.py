@@ -11,7 +11,7 @@ from rubricweb.api.datasets.versions import right_words
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.models import Role
 from rubricweb.selectors.comparison.case import case_answers
-from rubricweb.services.datasets import corrections
+from rubricweb.services.datasets.changes import corrections
 
 cases = Room("datasets")
 

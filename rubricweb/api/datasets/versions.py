@@ -8,8 +8,8 @@ from rubricweb.api.datasets.routes import datasets
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.models import Dataset, Role
 from rubricweb.selectors.datasets import versions as selected
-from rubricweb.services.datasets import corrections
-from rubricweb.services.datasets import retirement as services
+from rubricweb.services.datasets.changes import corrections, undoing
+from rubricweb.services.datasets.changes import retirement as services
 from rubricweb.services.rubrics import rubrics
 
 versions = Room("datasets")
@@ -55,6 +55,21 @@ def restore_items(request: TokenRequest, dataset_id: int, body: schemas.ItemsToM
     if body.plan:
         return services.plan_restoration(dataset, ids, request.auth.user)
     return services.restore(dataset, ids, by=request.auth.user, note=body.note)
+
+
+@versions.write("POST", "/datasets/{int:dataset_id}/undo", Role.EDITOR, schemas.UndoPlan)
+def undo_version(request: TokenRequest, dataset_id: int, body: schemas.VersionToUndo) -> Any:
+    """Undo the newest version of a dataset.
+
+    Items it added are removed, with the cases and system versions that came with them alone; retired ones are
+    current, restored ones retired, corrected ones have the words of before. With `plan` nothing is changed.
+    Refused (409) where something stands on it (`stands` of the plan): runs, reviews, exports; for the first
+    version, and for a half of a split.
+    """
+    dataset = access.access_dataset(request.auth.team, dataset_id)
+    if body.plan:
+        return undoing.plan_undoing(dataset, request.auth.user)
+    return undoing.undo(dataset, by=request.auth.user, seen=body.version)
 
 
 @datasets.write(

@@ -14,9 +14,9 @@ from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import NOT_RETIRED, Case, Item, Role
 from rubricweb.selectors.datasets.cases import words_of
 from rubricweb.selectors.datasets.items import is_sole_answer
-from rubricweb.services.datasets import corrections as services
-from rubricweb.services.datasets.corrections import Correction
-from rubricweb.services.datasets.retirement import ChangePlan
+from rubricweb.services.datasets.changes import corrections as services
+from rubricweb.services.datasets.changes.corrections import Correction
+from rubricweb.services.datasets.changes.retirement import ChangePlan
 from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.datasets.forms import CorrectionForm
 from rubricweb.web.http import TeamRequest, team_page

@@ -47,6 +47,7 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
             version.pk if version else None,
             form.cleaned_data["queue_name"],
             RATER_KINDS.get(form.cleaned_data["rater_kind"]),
+            history=form.cleaned_data["history"],
         )
         try:
             data, filename = uploaded(request)

@@ -26,6 +26,7 @@ from rubricweb.models import (
     Judgement,
     KeptFile,
 )
+from rubricweb.selectors.datasets.imports import faults_csv
 from rubricweb.services.datasets import imports, systems
 from rubricweb.services.grading.workers import reaper
 from rubricweb.services.shared import file_reading, uploads
@@ -117,7 +118,7 @@ def test_a_file_with_faults_stores_nothing_and_reports_every_one(people: Cast) -
     # Every second of a thousand: more than a refusal on a screen lists.
     assert (found.fault_count, len(found.faults)) == (500, 500)
     assert found.message == "items.jsonl: 500 faults, nothing was imported."
-    assert imports.faults_csv(found).splitlines()[1].startswith("line 1: submission,nothing,")
+    assert faults_csv(found).splitlines()[1].startswith("line 1: submission,nothing,")
     assert left_behind()[:3] == (0, 0, 0)
 
 

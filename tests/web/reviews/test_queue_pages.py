@@ -12,7 +12,7 @@ from django.utils import timezone
 from rubricweb.models import Dataset, Review, ReviewQueue, Role, RubricVersion
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.queues import queues as listed
-from rubricweb.services.datasets import retirement
+from rubricweb.services.datasets.changes import retirement
 from rubricweb.services.reviews import queue_changes, queues
 from rubricweb.services.teams import teams
 from tests import factories
