@@ -14,8 +14,8 @@ from rubricweb.engine.agreement.intervals import (
     Statistic,
     cluster_figure,
     mean_interval,
+    paired_share_difference,
     unseen_cells,
-    within,
 )
 from rubricweb.engine.agreement.judge import tables
 from rubricweb.engine.agreement.judge.kappa import Weighting, kappa_within
@@ -117,7 +117,7 @@ def human_ceiling(
     seat = JudgeSeat(
         accuracy=mean_interval(_diagonal(judge), clusters, limits=(0.0, 1.0)),
         kappa=figure.kappa(judge),
-        accuracy_difference=within(mean_interval(apart, clusters, limits=None, bonett_price=True), -1, 1),
+        accuracy_difference=paired_share_difference(apart, clusters),
         kappa_difference=figure.difference(people, judge),
     )
     return replace(ceiling, judge=seat)
