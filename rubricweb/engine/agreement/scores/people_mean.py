@@ -92,6 +92,16 @@ class PeopleMean:
             return ""
         return "of this one rater" if self.raters == 1 else f"of these {self.raters} raters"
 
+    @property
+    def other_raters_words(self) -> str:
+        """Why it is of these raters alone, as a sentence; empty where it is not."""
+        if not self.of_raters:
+            return ""
+        return (
+            f"The interval is {self.of_raters}: to tell how other people would differ takes three or more who "
+            "label about as many items each."
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Labelling:

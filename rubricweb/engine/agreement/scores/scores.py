@@ -16,6 +16,7 @@ from rubricweb.engine.agreement.intervals import (
     Floats,
     difference_interval,
     mean_interval,
+    unseen_failures,
     within,
 )
 from rubricweb.engine.agreement.scores.correlation import Scores, kendall, paired_scores, pearson, spearman
@@ -46,7 +47,8 @@ class ScoreAgreement:
 class RunComparison:
     """How two runs score the same units: `difference` and `cohen_d` are of other − one.
 
-    `n` counts units that both scored, `missing` the others; the means are over the `n`.
+    `n` counts units that both scored, `missing` the others; the means are over the `n`, and `lowest_one` and
+    `lowest_other` the lowest scores among them.
     """
 
     n: int
@@ -57,6 +59,15 @@ class RunComparison:
     cohen_d: Figure
     t: PairedT
     wilcoxon: Wilcoxon
+    lowest_one: float | None = None
+    lowest_other: float | None = None
+
+    @property
+    def unseen_failures(self) -> float | None:
+        """The share of new outright failures of which these units would have shown none, 3/n of independent
+        ones; None without any.
+        """
+        return unseen_failures(self.n)
 
 
 def compare_scores(
@@ -118,6 +129,8 @@ def compare_runs(
         cohen_d=_cohen_d(x, y, items, confidence),
         t=paired_t(one, other, clusters),
         wilcoxon=wilcoxon(one, other),
+        lowest_one=float(x.min()) if len(x) else None,
+        lowest_other=float(y.min()) if len(y) else None,
     )
 
 
