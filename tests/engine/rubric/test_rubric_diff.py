@@ -2,7 +2,6 @@
 
 from rubricweb.engine.rubric import Criterion, LengthPenalty, Option, PassRule, Rubric
 from rubricweb.engine.rubric.diff import rubric_diff, word_diff
-from rubricweb.engine.scoring.weight_shares import weight_shares
 
 CITY = Criterion(name="city", weight=10, requirement="Names the city.")
 SHORT = Criterion(name="short", weight=5, requirement="Is at most two sentences long.")
@@ -98,17 +97,6 @@ def test_word_diff_gives_the_newer_text_back():
 def test_a_very_long_text_is_replaced_as_a_whole_instead_of_compared_for_minutes():
     segments = word_diff("word " * 5_000, "other " * 5_000)
     assert [segment.kind for segment in segments] == ["gone", "new"]
-
-
-def test_weight_shares_are_of_the_absolute_sum():
-    # Σ|w| = 10 + 5 + 15 = 30
-    assert weight_shares([10, 5, -15]) == (10 / 30, 5 / 30, 15 / 30)
-
-
-def test_weights_that_cannot_be_read_have_no_share():
-    assert weight_shares([3, None, float("nan"), 1]) == (0.75, None, None, 0.25)
-    assert weight_shares([0, 0]) == (None, None)
-    assert weight_shares([]) == ()
 
 
 SCALE = Criterion(
