@@ -75,7 +75,7 @@ def text_of(figure: HasInterval | None, *, signed: bool = False, percent: bool =
 
 
 def low_end_words(lowest: float | None, below_bar: float | None = None) -> str:
-    """The lowest score and the share below the bar, as they stand beside a mean: "lowest 0.12, 8% do not pass".
+    """The lowest score and the share below the bar, beside a mean: "lowest 0.12, 8% do not pass".
 
     "" where no lowest score is known; without a pass rule the lowest score alone.
     """

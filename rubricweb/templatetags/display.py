@@ -121,7 +121,11 @@ def figure(
 @register.simple_tag
 def low_end(lowest: float | None, below_bar: float | None = None) -> SafeString:
     """What stands beside a mean: "lowest 0.12, 8% do not pass"; nothing where no lowest score is known."""
-    return format_html('<span class="nowrap">{}</span>', low_end_words(lowest, below_bar)) if is_number(lowest) else SafeString("")
+    return (
+        format_html('<span class="nowrap">{}</span>', low_end_words(lowest, below_bar))
+        if is_number(lowest)
+        else SafeString("")
+    )
 
 
 @register.simple_tag

@@ -13,7 +13,7 @@ from rubricweb.engine import InvalidFile, RubricDataset
 from rubricweb.engine.autograders import AUTOGRADERS, Autograder
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
-from rubricweb.engine.number_format import counted, share
+from rubricweb.engine.number_format import counted, low_end_words, share
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, environment_config
 from rubricweb.judges.evaluation import EvalResult, evaluate

@@ -67,7 +67,7 @@ class PeopleEstimate:
 
     @property
     def about(self) -> str:
-        """What `like_these` tells of: cases like these, or these raters where they tell of no other people."""
+        """What `like_these` tells of: cases like these, or these raters where they tell of nobody else."""
         of_raters = self.like_these.of_raters if self.like_these else ""
         return of_raters or "of cases like these"
 

@@ -37,7 +37,7 @@ COLUMNS = (
         "low_over_shared_cases",
         "high_over_shared_cases",
     ),
-    *("cases", "scored_as", "model", "panel", "examples", "settings"),
+    *("cases", "scored_as", "model", "panel", "examples", "settings", "lowest", "below_bar"),
 )
 
 

@@ -169,7 +169,9 @@ class RunDiff(Schema):
     difference: Figure
     unseen_failures: Annotated[
         float | None,
-        Field(description="Up to this share of new outright failures would not have been seen: 3/n, at most 1."),
+        Field(
+            description="Up to this share of new outright failures would not have been seen: 3/n, at most 1."
+        ),
     ]
     direction: Annotated[
         Literal["up", "down", "open"] | None,

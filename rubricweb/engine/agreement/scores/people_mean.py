@@ -98,8 +98,8 @@ class PeopleMean:
         if not self.of_raters:
             return ""
         return (
-            f"The interval is {self.of_raters}: to tell how other people would differ takes three or more who "
-            "label about as many items each."
+            f"The interval is {self.of_raters}: to tell how other people would differ takes three or more "
+            "who label about as many items each."
         )
 
 

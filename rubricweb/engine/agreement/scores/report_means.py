@@ -19,10 +19,10 @@ from rubricweb.engine.scoring import FAILED_ITEM_POLICIES, FailedItems
 class ReportSummary:
     """Figures over several submissions graded by one rubric.
 
-    `fully_judged` of the `items` have no error. `score` is the mean score, `passed` the share that passes the
-    rubric's rule among those it has a word on, both None without any; `lowest` is the lowest score. `groups` has the mean of every group of
-    criteria, None holding the ungrouped; it is empty where no report has groups. Each figure's `n` counts the
-    submissions it rests on, or their cases, as `unit` says.
+    `fully_judged` of the `items` have no error. `score` is the mean score, `lowest` the lowest one, `passed`
+    the share that passes the rubric's rule among those it has a word on, each None without any. `groups` has
+    the mean of every group of criteria, None holding the ungrouped; it is empty where no report has groups.
+    Each figure's `n` counts the submissions it rests on, or their cases, as `unit` says.
     """
 
     items: int

@@ -23,9 +23,9 @@ Key = tuple[object, ...]
 class Point:
     """One finished run: its mean score with a 95 % interval, None when nothing was scored.
 
-    `lowest` is the lowest score, `below_bar` the share that the rubric's pass rule turns down, None without a
-    rule. The mean is over the `cases` that the `scored` of the `fully_judged` items answer; those with an error are
-    in it once retried.
+    The mean is over the `cases` that the `scored` of the `fully_judged` items answer; those with an error are
+    in it once retried. `lowest` is the lowest score, `below_bar` the share that the rubric's pass rule turns
+    down, None without a rule.
     While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
     A run over fewer than half of the `dataset_items` there were is a `is_try`; of a run over dev or test they
     are those of that half. `system` is the version whose answers it judged, as assistant@v4, or "".
