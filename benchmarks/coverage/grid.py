@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.coverage import labelled_worlds, population_worlds, rare_worlds, worlds
+from benchmarks.coverage import (
+    clone_worlds,
+    criteria_worlds,
+    labelled_worlds,
+    population_worlds,
+    rare_worlds,
+    worlds,
+)
 from benchmarks.coverage.worlds import World
 
 SIZES = (20, 30, 50, 100)
@@ -67,6 +74,8 @@ def every_world(
     yield from labelled_worlds.labelled_worlds()
     yield from population_worlds.population_worlds()
     yield from rare_worlds.rare_worlds()
+    yield from criteria_worlds.criteria_worlds()
+    yield from clone_worlds.clone_worlds()
     yield from worlds.judge_worlds(sizes, rates)
     yield from worlds.option_worlds(sizes)
     yield from worlds.people_worlds(sizes, rates, people)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.distributions import normal_two_sided, t_quantile, t_two_sided
+from rubricweb.engine.agreement.jackknife import UNSEEN, jackknife_interval, jackknife_sums
 from rubricweb.engine.number_format import counted
 
 Floats = NDArray[np.float64]
@@ -21,11 +22,11 @@ Statistic = Callable[[Floats], Floats]
 
 CONFIDENCE = 0.95
 
-UNSEEN = 2
-"""Clusters that a bootstrap allows not to have been seen: half a unit in each cell of a table of four."""
-
 FEW_OF_A_CLASS = 10
 """Units of a class in the reference below which κ, balanced accuracy and MCC tell little."""
+
+FEW_PER_STRATUM = 20
+"""Below so many units of a criterion on average, chance within criteria is told by a jackknife."""
 
 FEW_APART = 10
 """Below so many clusters with a value off the commonest, spread that was not seen is allowed for."""
@@ -314,36 +315,63 @@ def cluster_figure(
 
     `statistic` maps (… × terms) to (…), NaN where undefined; `unseen` (kinds × terms) is what a unit of each
     kind would add, see `resampled_sums`; how many of them come at once is told by `agreement` (units,), how
-    far each agrees; `n` of the figure is the number of units. With `strata` (units,), codes 0 … S − 1, the
-    terms are added up in each apart, and `statistic` maps (… × S × terms) to (…). Without units, or
-    undefined: None. With one cluster: no interval.
+    far each agrees; `n` of the figure is the number of units. With `strata` (units,), codes from 0 on, the
+    terms are added up in each apart, and `statistic` maps (… × strata × terms) to (…). What is unseen is
+    spread over them as the units are. Of few units a stratum (`few_per_stratum`) the interval is that of a
+    jackknife: chance is then taken for too high, and a bootstrap from so few is off twice as far. Without
+    units, or undefined: None. With one cluster: no interval.
     """
     n = len(terms)
     if n == 0:
         return Figure(None, None, None, n)
-    width = terms.shape[1]
-    if strata is None:
-        contributions, of_sums = cluster_sums(terms, clusters), statistic
-    else:
-        contributions = _sums_by_stratum(terms, clusters, strata)
-        count = contributions.shape[1] // width
-        unseen = np.asarray(np.kron(np.eye(count), unseen), dtype=np.float64)
-
-        def of_sums(sums: Floats) -> Floats:
-            return statistic(sums.reshape(*sums.shape[:-1], count, width))
-
-    drawn = resamples if len(contributions) > 1 else 0
+    contributions, of_sums, few = cluster_sums(terms, clusters), statistic, False
     _, places = np.unique(clusters, return_inverse=True)
     together = units_together(
         np.bincount(places, weights=agreement).astype(np.float64),
         np.bincount(places).astype(np.float64),
         float(agreement.var()),
     )
-    sums = resampled_sums(contributions, resamples=drawn, seed=seed, unseen=unseen * together)
-    return bootstrap_figure(contributions, sums, of_sums, n=n)
+    unseen = unseen * together
+    if strata is not None:
+        contributions = sums_by_stratum(terms, clusters, strata)
+        units, width = np.bincount(strata), terms.shape[1]
+        unseen = spread_over_strata(unseen, units)
+        few = few_per_stratum(units, len(contributions))
+
+        def of_sums(sums: Floats) -> Floats:
+            return statistic(sums.reshape(*sums.shape[:-1], len(units), width))
+
+    if not few or resamples == 0:
+        drawn = resamples if len(contributions) > 1 else 0
+        sums = resampled_sums(contributions, resamples=drawn, seed=seed, unseen=unseen)
+        return bootstrap_figure(contributions, sums, of_sums, n=n)
+    value = float(of_sums(contributions.sum(axis=0)[None, :])[0])
+    if not np.isfinite(value):
+        return Figure(None, None, None, n)
+    bounds = jackknife_interval(
+        of_sums(jackknife_sums(contributions, unseen)), len(contributions), CONFIDENCE
+    )
+    return bracketed(value, bounds, n, len(contributions))
 
 
-def _sums_by_stratum(terms: Floats, clusters: NDArray[np.int64], strata: NDArray[np.int64]) -> Floats:
+def few_per_stratum(units: NDArray[np.int64], clusters: int) -> bool:
+    """Whether strata of so many units each, in so many clusters, have too few for a bootstrap of chance.
+
+    Chance counted from n units is off by 1/n of what is beyond it, so that all strata together are off by one
+    over their mean size, however large the largest is: 40 units of one and 4 of each of nine others are 7.6.
+    Strata without units do not count. A single stratum has a chance of all units, and is none of few.
+    """
+    used = int((units > 0).sum())
+    return used > 1 and min(clusters, int(units.sum()) / used) < FEW_PER_STRATUM
+
+
+def spread_over_strata(unseen: Floats, units: NDArray[np.int64]) -> Floats:
+    """(kinds × strata·terms) from (kinds × terms): each stratum has the part it has of the units."""
+    parts = units / units.sum()
+    return np.asarray(np.kron(parts[None, :], unseen), dtype=np.float64)
+
+
+def sums_by_stratum(terms: Floats, clusters: NDArray[np.int64], strata: NDArray[np.int64]) -> Floats:
     """(kept clusters × strata·terms): the rows of `terms` added up in each cluster, strata side by side."""
     kept, places = np.unique(clusters, return_inverse=True)
     count = int(strata.max()) + 1

@@ -404,3 +404,17 @@ def test_what_order_extra_raters_and_reopening_give_away_is_said_beside_the_opti
     assert "cannot undo what its raters saw" in page("queue", queue.pk)
     client.post(reverse("queue_close", args=[slug, queue.pk]))
     assert "may not be blind" in page("queue", queue.pk)
+
+
+def test_a_new_queue_offers_the_people_who_were_asked_last(people: Cast, sign_in, dataset: Dataset) -> None:
+    ed = sign_in(people.ed)
+
+    def ticked() -> set[object]:
+        form = ed.get(url("queue_new", people) + f"?dataset={dataset.pk}").context["form"]
+        return {person.username for person in form["raters"].value()}
+
+    # Nobody was asked yet: the reviewer and the annotator, no editor and no owner.
+    assert ticked() == {"rae", "ann"}
+    factories.queue(people.team, people.ed, dataset=dataset, raters=[people.ann, people.alice])
+    factories.queue(people.team, people.ed, dataset=factories.dataset(people.team, people.ed, name="Other"))
+    assert ticked() == {"ann", "alice"}

@@ -115,7 +115,9 @@ def test_a_rubric_is_asked_for_beside_its_field_and_missed_only_when_one_starts_
 ) -> None:
     without = sent | {"rubric_version": ""}
     beside = re.compile(r'id="id_rubric_version_helptext"[^>]*>([^<]*)<')
-    opened = ed.get(at(people), {"dataset": sent["dataset"]}).content.decode()
+    # A rubric is chosen at first, so that nothing is refused; without one it is asked for.
+    assert "have no rubric" not in ed.get(at(people), {"dataset": sent["dataset"]}).content.decode()
+    opened = ed.get(at(people), without).content.decode()
     changed = ed.get(at(people), without, headers={"HX-Request": "true"}).content.decode()
     for page in (opened, changed):
         assert beside.findall(page) == ["No item brings a rubric of its own: choose one."]
@@ -140,7 +142,7 @@ def test_of_items_some_of_which_bring_a_rubric_it_is_said_how_many_do_not(people
     rubrics = reverse("rubrics", args=[people.team.slug])
     assert f'1 of the 2 items has no rubric of its own: <a href="{rubrics}">write and publish' in page
     factories.version(people.team, people.ed)
-    page = ed.get(at(people), {"dataset": mixed.pk}).content.decode()
+    page = ed.get(at(people), {"dataset": mixed.pk, "rubric_version": "", "sent": "on"}).content.decode()
     assert "1 of the 2 items has no rubric of its own: choose one." in page
 
 

@@ -270,9 +270,11 @@ class _Pooled:
     def kappa(self, cells: Floats) -> Figure:
         levels = cells.shape[-1]
         flat = cells.reshape(len(cells), levels * levels)
-        return self._figure(
-            flat, unseen_cells(levels), lambda sums: self._kappa(tables.square(sums)), _diagonal(cells)
-        )
+
+        def of_sums(sums: Floats) -> Floats:
+            return self._kappa(tables.square(sums))
+
+        return within(self._figure(flat, unseen_cells(levels), of_sums, _diagonal(cells)), -1, 1)
 
     def difference(self, people: Floats, judge: Floats) -> Figure:
         """The judge's κ less the people's; in the unseen either agrees half of the time, by itself."""
@@ -290,7 +292,8 @@ class _Pooled:
             first, second = sums[..., :cells], sums[..., cells:]
             return self._kappa(tables.square(second)) - self._kappa(tables.square(first))
 
-        return self._figure(both, unseen, apart, (_diagonal(people) + _diagonal(judge)) / 2)
+        agreement = (_diagonal(people) + _diagonal(judge)) / 2
+        return within(self._figure(both, unseen, apart, agreement), -2, 2)
 
     def _figure(self, cells: Floats, unseen: Floats, statistic: Statistic, agreement: Floats) -> Figure:
         return cluster_figure(
