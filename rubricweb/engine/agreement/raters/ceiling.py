@@ -16,6 +16,7 @@ from rubricweb.engine.agreement.intervals import (
     mean_interval,
     paired_share_difference,
     unseen_cells,
+    within,
 )
 from rubricweb.engine.agreement.judge import tables
 from rubricweb.engine.agreement.judge.kappa import Weighting, kappa_within
