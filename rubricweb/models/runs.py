@@ -434,6 +434,11 @@ class RunSummary(models.Model):
     score_mean = models.FloatField(null=True)
     score_low = models.FloatField(null=True)
     score_high = models.FloatField(null=True)
+    # Of the scored items; null where nothing is, and in summaries that are to be written anew: those of
+    # releases before it was kept.
+    score_lowest = models.FloatField(null=True)
+    # The share that the rubric's pass rule turns down; null without a rule.
+    below_bar = models.FloatField(null=True)
     coverage = models.FloatField(null=True)
     verdicts = models.PositiveIntegerField()
     errors = models.PositiveIntegerField()

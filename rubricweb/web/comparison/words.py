@@ -199,7 +199,8 @@ def estimate_words(estimate: PeopleEstimate) -> str:
         verb = "does" if estimate.left_out == 1 else "do"
         outside = f"{counted(estimate.left_out, 'labelled item')} outside the sample {verb} not count."
     more = _labels_needed(these.n, needed)
-    return sentence(basis, these.reason, trust, _unanswered(estimate), outside, more, between=" ")
+    people = "" if estimate.like_these is None else estimate.like_these.other_raters_words
+    return sentence(basis, these.reason, people, trust, _unanswered(estimate), outside, more, between=" ")
 
 
 def _labels_needed(labelled: int, needed: LabelsNeeded | None) -> str:
