@@ -1,16 +1,25 @@
-"""Made-up worlds in which the judge is one more such person: it is neither lenient nor strict."""
+"""Made-up worlds in which the judge is one more such person: it is neither lenient nor strict.
 
+`python -m benchmarks.coverage.clone_worlds` prints how often it is called so, in some four minutes.
+"""
+
+import sys
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from benchmarks.coverage.worlds import Figures, Random, World
-from rubricweb.engine.agreement import compare_scores
+from rubricweb.engine.agreement import Figure, compare_scores, leaning
 from rubricweb.engine.agreement.raters.unit_values import UnitValue, bias_of
 from rubricweb.engine.scoring.parts import score_columns
 
 WEIGHTS = (5, 3, 2, 1, -4, -2)
 """Of the rubric whose scores are cut at 0 where people see more errors than merits."""
+
+MOST_FALSE = 0.055
+"""Of the judges like people, so many may be called lenient, and so many strict."""
 
 CLONE_SIZES = (30, 100, 300)
 CLONE_RATES = (0.05, 0.165, 0.5)
@@ -64,3 +73,27 @@ def _clone(p: float, people: int, kind: str) -> Callable[[Random, int], Figures]
         }
 
     return sample
+
+
+def called(world: World, repetitions: int, *, seed: int = 0) -> Counter[str]:
+    """In how many draws the judge is called "lenient", "strict" or neither (""), over all six criteria."""
+    random = np.random.default_rng([seed, zlib.crc32(f"{world.family} {world.name}".encode())])
+    biases = (world.sample(random, world.n)["bias, six criteria"] for _ in range(repetitions))
+    return Counter(leaning(bias) for bias in biases if isinstance(bias, Figure))
+
+
+def main() -> int:
+    """Prints how often the judge of each world is wrongly called lenient or strict: at most MOST_FALSE."""
+    repetitions, found = 400, Counter[str]()
+    for world in clone_worlds():
+        here = called(world, repetitions)
+        lenient, strict = here["lenient"] / repetitions, here["strict"] / repetitions
+        print(f"{lenient:6.1%} lenient {strict:6.1%} strict  {world.family}, {world.name}", flush=True)
+        found += here
+    shares = {word: found[word] / found.total() for word in ("lenient", "strict")}
+    print(", ".join(f"{share:.1%} {word}" for word, share in shares.items()), "in all")
+    return int(max(shares.values()) > MOST_FALSE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

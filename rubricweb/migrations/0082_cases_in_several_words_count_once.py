@@ -24,7 +24,7 @@ def forget_means_that_counted_a_case_twice(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("rubricweb", "0061_replaced_answers_of_runs"),
+        ("rubricweb", "0069_salts_of_seals"),
     ]
 
     operations = [

@@ -32,6 +32,15 @@ def truth_rule(rule: str) -> str:
 
 
 @register.filter
+def tells_system(name: str) -> str:
+    """What is said before a queue over one version of several is opened: see `QueuePlan.one_system`."""
+    return (
+        f"All of these are answers of {name}. Raters can find that out, blind or not: its figures alone are "
+        "withheld from them. To hide who answered, ask about two versions or more."
+    )
+
+
+@register.filter
 def systems_words(systems: list[str] | None) -> str:
     """Whose answers a queue is about, as `queue_systems` names them."""
     if systems is None:

@@ -326,7 +326,9 @@ class Evidence:
 
 @dataclass(frozen=True)
 class UnitsOfTestHalf:
-    """The units of test cases on which judge and people are compared; `digest` is of what both said."""
+    """The units of test cases on which judge and people are compared, ties among them; `digest` is of what
+    both said.
+    """
 
     units: int
     items: int
@@ -338,7 +340,8 @@ def units_of_test_half(evidence: Evidence, tested: QuerySet[Item]) -> UnitsOfTes
     truths, judged = evidence.truths, evidence.judged.labels
     of_test = set(tested.values_list("pk", flat=True)) if truths else set()
     labelled = sorted(unit for unit in truths if unit[0] in of_test)
-    units = [unit for unit in labelled if truths[unit].verdict is not None and unit in judged]
+    # Ties too: rates and bias are made of them, though no figure of a majority is.
+    units = [unit for unit in labelled if unit in judged]
     lines = [f"{unit[0]} {unit[1]} {truths[unit].verdict} {judged[unit]}\n" for unit in units]
     # Where several people labelled a unit, α and the human ceiling are made of what each of them said.
     for unit in labelled:

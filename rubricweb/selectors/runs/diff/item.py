@@ -8,7 +8,7 @@ from statistics import fmean
 from django.db.models import QuerySet
 
 from rubricweb.engine.agreement.scores.pairing import Unit
-from rubricweb.engine.rubric.diff import Segment, word_diff
+from rubricweb.engine.rubric.words import Segment, word_diff
 from rubricweb.engine.scoring.outcomes import value_of
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Withheld
