@@ -10,6 +10,7 @@ import numpy as np
 
 from rubricweb.engine.agreement.intervals import Figure, Floats, divide, mean_interval, within
 from rubricweb.engine.agreement.ratings import Ratings, cluster_codes
+from rubricweb.engine.agreement.scores.means import known_numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def effect_bias(
     columns hold values from 0 to 1 (MET is 1) and weights of the same units, which may be of several criteria
     and of both signs; of one criterion it is the difference of its MET rates, with the sign turned where it
     is a penalty. Where all weights are 0 they count alike. `clusters[i]` is the item of unit i; the interval
-    is t over items. None without units; raises ValueError on columns of different lengths.
+    is t over items. None without units; raises ValueError on columns of different lengths, and on NaN.
 
     Worked: on one item weights 6 and −2, judge MET MET, people UNMET UNMET: (6 − 2) / 8 = 0.5.
     """
@@ -87,7 +88,7 @@ def effect_bias(
     weight = np.asarray(weights, dtype=np.float64)
     if not weight.any():
         weight = np.ones(len(weight))
-    apart = np.asarray(judged, dtype=np.float64) - np.asarray(reference, dtype=np.float64)
+    apart = known_numbers("judged", judged) - known_numbers("reference", reference)
     signed = np.where(weight < 0, -apart, apart)
     figure = mean_interval(signed, cluster_codes(clusters), limits=None, weights=np.abs(weight))
     return within(figure, -1, 1)

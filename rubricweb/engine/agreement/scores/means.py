@@ -22,11 +22,23 @@ def mean_figure(
     """Mean of one score per item with Student's t interval, on the scale from one of `limits` to the other.
 
     See `mean_between`. None when there are no values; no interval for a single one unless it is an end.
+    Raises ValueError for NaN.
     Worked: 0.2, 0.4, 0.6, 0.8 → 0.5 with the interval (0, 1); 20 thirty times, limits 0 … 30: two residuals
     of 30 are added, s² = 2·900/31, half 2.0452·√(58.06/30) = 2.845, so (17.155, 22.845).
     """
-    column = np.asarray(values, dtype=np.float64)
+    column = known_numbers("values", values)
     return mean_between(column, np.arange(len(column)), limits, confidence)
+
+
+def known_numbers(name: str, values: Sequence[float]) -> Floats:
+    """The column as numbers. Raises ValueError for NaN: to leave it out may change what the mean is of."""
+    column = np.asarray(values, dtype=np.float64)
+    if np.isnan(column).any():
+        place = int(np.flatnonzero(np.isnan(column))[0])
+        raise ValueError(
+            f"{name}[{place}] is NaN; allowed: a number for each, those without one left out before"
+        )
+    return column
 
 
 def mean_between(
