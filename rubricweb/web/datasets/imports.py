@@ -19,6 +19,7 @@ from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
 from rubricweb.models import Dataset, DatasetImport, Duplicates, ImportKind, ImportState, Role
 from rubricweb.selectors.datasets.imports import without_hidden_keys
+from rubricweb.selectors.datasets.unseen_parts import unseen_in_dataset
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
 from rubricweb.services.grading.workers.registry import worker_name
@@ -160,6 +161,8 @@ def _tell(request: TeamRequest, job: DatasetImport) -> None:
         items = counted(job.rows_stored, "item")
         sentence = f"Added {items} from {job.filename}. A run takes them in when you extend it."
     messages.success(request, sentence)
+    if job.dataset is not None and (unseen := unseen_in_dataset(job.dataset)):
+        messages.warning(request, unseen)
     missing = (job.found.get("plan") or {}).get("missing") or []
     if missing:
         few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
