@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from rubricweb.engine.number_format import counted
 from rubricweb.engine.submission import Query
 
 # The types of parts that OpenAI, Anthropic and Google name what is no text.
@@ -68,6 +69,16 @@ def unseen_parts(query: Query | None) -> int:
                 count += bool(_kind(part)) or _holds_data(part)
         count += sum(_holds_data(value) for key, value in turn.items() if key not in ("role", "content"))
     return count
+
+
+def unseen_words(items: int, among: str = "") -> str:
+    """In how many items' prompts such parts are, in a sentence; "" where in none. ``among`` says of which."""
+    if not items:
+        return ""
+    return (
+        f"Judges are not shown the pictures, sounds and files in the prompts of {counted(items, 'item')}"
+        f"{among}: a placeholder such as [image: image/png, 1.0 MB, not shown to the judge] stands for each."
+    )
 
 
 def _kind(part: object) -> str:

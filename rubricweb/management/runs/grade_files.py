@@ -16,6 +16,7 @@ from rubricweb.engine.errors import ConfigurationError, Fault
 from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
 from rubricweb.engine.formats.score_files import SCORE_WRITERS, ItemScore
 from rubricweb.engine.number_format import counted, share
+from rubricweb.engine.parsers.unseen_parts import unseen_parts, unseen_words
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, environment_config
 from rubricweb.judges.evaluation import EvalResult, evaluate
@@ -60,6 +61,9 @@ STORED_ONLY = (
 def run(options: argparse.Namespace) -> int:
     _check(options)
     dataset = _dataset(options)
+    unseen = sum(unseen_parts(dataset.get_item_prompt(idx)) > 0 for idx in range(len(dataset)))
+    if unseen:
+        remark(unseen_words(unseen))
     with ExitStack() as stack:
         try:
             grader = AUTOGRADERS[options.autograder](

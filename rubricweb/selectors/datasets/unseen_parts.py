@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
-from rubricweb.engine.number_format import counted
-from rubricweb.engine.parsers.unseen_parts import unseen_parts
+from rubricweb.engine.parsers.unseen_parts import unseen_parts, unseen_words
 from rubricweb.models import Dataset, Item
 
 CHUNK = 100
@@ -25,9 +24,9 @@ def unseen_in_dataset(dataset: Dataset) -> str:
         .values_list("prompt", flat=True)
     )
     shared = "The dataset's prompt has them too." if unseen_parts(dataset.prompt) else ""
-    own = _in_a_sentence(sum(unseen_parts(prompt) > 0 for prompt in prompts.iterator(chunk_size=CHUNK)))
+    own = unseen_words(sum(unseen_parts(prompt) > 0 for prompt in prompts.iterator(chunk_size=CHUNK)))
     if shared and not own:
-        return _in_a_sentence(dataset.items.count())
+        return unseen_words(dataset.items.count())
     return f"{own} {shared}".strip()
 
 
@@ -35,13 +34,4 @@ def unseen_in_sample(items: Iterable[Item], of: int) -> str:
     """The same of items that a plan looked at, `of` so many."""
     sample = list(items)
     found = sum(unseen_parts(item.to_engine().query) > 0 for item in sample)
-    return _in_a_sentence(found, f" of {len(sample):,} that were looked at" if len(sample) < of else "")
-
-
-def _in_a_sentence(count: int, among: str = "") -> str:
-    if not count:
-        return ""
-    return (
-        f"Judges are not shown the pictures, sounds and files in the prompts of {counted(count, 'item')}"
-        f"{among}: a placeholder such as [image: image/png, 1.0 MB, not shown to the judge] stands for each."
-    )
+    return unseen_words(found, f" of {len(sample):,} that were looked at" if len(sample) < of else "")
