@@ -19,7 +19,7 @@ from rubricweb.engine.formats.bundle.bundle import BundledRows, write_bundle
 from rubricweb.engine.formats.datasets.writers import write_dataset
 from rubricweb.engine.formats.label_provenance import UsedDecision
 from rubricweb.engine.formats.records import FileFormat
-from rubricweb.engine.formats.score_files import SCORE_WRITERS
+from rubricweb.engine.formats.scores.item_scores import SCORE_WRITERS
 from rubricweb.errors import Invalid, NotFound, Withheld
 from rubricweb.models import Dataset, ReviewQueue, Run, Team, User
 from rubricweb.selectors.comparison.comparison import compare

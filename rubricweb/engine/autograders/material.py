@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from rubricweb.engine.parsers.unseen_parts import as_text, without_data
+from rubricweb.engine.conversations.unseen_parts import as_text, without_data
 from rubricweb.engine.rubric import Criterion
 from rubricweb.engine.submission import Query, Submission
 

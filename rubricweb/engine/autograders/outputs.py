@@ -25,7 +25,7 @@ from pydantic.fields import FieldInfo
 from rubricweb.engine.autograders.material import neutralised
 from rubricweb.engine.autograders.option_reply import chosen_option
 from rubricweb.engine.errors import UnreadableReply, shortened
-from rubricweb.engine.parsers.plain_number import plain_number
+from rubricweb.engine.number_format import plain_number
 
 
 def _label(value: object) -> object:

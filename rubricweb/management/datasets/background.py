@@ -16,8 +16,7 @@ from rubricweb.management.terminal.background import left_to_workers, meanwhile
 from rubricweb.management.terminal.named_files import require_file
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import DatasetImport, ImportState, Role
-from rubricweb.selectors.datasets.imports import without_hidden_keys
-from rubricweb.selectors.datasets.unseen_parts import unseen_in_dataset
+from rubricweb.selectors.datasets.imports import unseen_in_dataset, without_hidden_keys
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets import imports

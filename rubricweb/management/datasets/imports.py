@@ -18,7 +18,7 @@ from rubricweb.management.terminal.named_files import read_file, stored_id
 from rubricweb.management.terminal.printed import table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role, RubricVersion
-from rubricweb.selectors.datasets.unseen_parts import unseen_in_dataset
+from rubricweb.selectors.datasets.imports import unseen_in_dataset
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import label_files
 from rubricweb.services.datasets import answers as answer_files

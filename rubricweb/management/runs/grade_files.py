@@ -12,11 +12,11 @@ from typing import Any
 
 from rubricweb.engine import DataItem, InvalidFile, RubricDataset
 from rubricweb.engine.autograders import AUTOGRADERS, Autograder
+from rubricweb.engine.conversations.unseen_parts import unseen_parts, unseen_words
 from rubricweb.engine.errors import ConfigurationError, Fault
 from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
-from rubricweb.engine.formats.score_files import SCORE_WRITERS, ItemScore
+from rubricweb.engine.formats.scores.item_scores import SCORE_WRITERS, ItemScore
 from rubricweb.engine.number_format import counted, share
-from rubricweb.engine.parsers.unseen_parts import unseen_parts, unseen_words
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, environment_config
 from rubricweb.judges.evaluation import EvalResult, evaluate

@@ -1,8 +1,12 @@
-"""Imports of files as lists show them."""
+"""Imports of files as lists show them, and what no judge is shown of what they brought."""
 
 from collections.abc import Iterable
 
-from rubricweb.models import DatasetImport, ImportState, Team, User
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
+
+from rubricweb.engine.conversations.unseen_parts import unseen_parts, unseen_words
+from rubricweb.models import Dataset, DatasetImport, ImportState, Item, Team, User
 from rubricweb.selectors.blinding import hidden_datasets
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
@@ -32,3 +36,22 @@ def without_hidden_keys(rows: Iterable[DatasetImport], *, viewer: User, team: Te
         if one.dataset_id in hidden:
             one.found = {**one.found, "duplicates": []}
     return found
+
+
+def unseen_in_dataset(dataset: Dataset) -> str:
+    """In how many items' prompts pictures and the like are, in a sentence; "" where none is. Two queries."""
+    in_words = Cast("prompt", TextField())
+    prompts = (
+        Item.objects.current()
+        .filter(dataset=dataset)
+        .annotate(in_words=in_words)
+        # A part has a type, and what stands within a text is in base64.
+        .filter(Q(in_words__contains='"type"') | Q(in_words__contains=";base64,"))
+        .order_by()
+        .values_list("prompt", flat=True)
+    )
+    shared = "The dataset's prompt has them too." if unseen_parts(dataset.prompt) else ""
+    own = unseen_words(sum(unseen_parts(prompt) > 0 for prompt in prompts.iterator(chunk_size=100)))
+    if shared and not own:
+        return unseen_words(dataset.items.count())
+    return f"{own} {shared}".strip()

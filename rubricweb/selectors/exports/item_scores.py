@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
-from rubricweb.engine.formats.score_files import ItemScore
+from rubricweb.engine.formats.scores.item_scores import ItemScore
 from rubricweb.models import Judgement, Run, RunItem
 from rubricweb.selectors.datasets.versions import file_keys
 from rubricweb.selectors.exports.exports import BODIES, CHUNK, case_columns

@@ -18,8 +18,7 @@ from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES, read_limit
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
 from rubricweb.models import Dataset, DatasetImport, Duplicates, ImportKind, ImportState, Role
-from rubricweb.selectors.datasets.imports import without_hidden_keys
-from rubricweb.selectors.datasets.unseen_parts import unseen_in_dataset
+from rubricweb.selectors.datasets.imports import unseen_in_dataset, without_hidden_keys
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
 from rubricweb.services.grading.workers.registry import worker_name

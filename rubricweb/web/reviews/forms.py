@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import QueryDict
 
-from rubricweb.engine.parsers.plain_number import plain_number
+from rubricweb.engine.number_format import plain_number
 from rubricweb.errors import Invalid
 from rubricweb.selectors.reviews.reviews import Quote, ReviewQuestion
 from rubricweb.services.labels import checked_label

@@ -6,9 +6,8 @@ from django import forms
 
 from rubricweb.engine.autograders.panels.cascade import CONDITIONS
 from rubricweb.engine.autograders.panels.panel import MAX_REPEATS
-from rubricweb.engine.number_format import counted
+from rubricweb.engine.number_format import counted, plain_number
 from rubricweb.engine.panels.vote_rules import DEFAULT_RULES, VOTE_RULES, Scale
-from rubricweb.engine.parsers.plain_number import plain_number
 from rubricweb.models import Dataset
 from rubricweb.services.runs import few_shot, panels
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rubricweb.engine.parsers.plain_number import plain_number
+from rubricweb.engine.number_format import plain_number
 
 
 def number_typed(text: str) -> int | float | str:

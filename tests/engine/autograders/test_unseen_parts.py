@@ -6,7 +6,7 @@ import pytest
 
 from rubricweb.engine import Rubric, Submission
 from rubricweb.engine.autograders import AUTOGRADERS
-from rubricweb.engine.parsers.unseen_parts import unseen_parts
+from rubricweb.engine.conversations.unseen_parts import unseen_parts
 
 MEGABYTE = base64.b64encode(b"\x89PNG" * 250_000).decode()
 SHORT = base64.b64encode(b"\xff\xd8" * 300).decode()

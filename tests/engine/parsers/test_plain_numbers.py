@@ -4,8 +4,8 @@ import pytest
 
 from rubricweb.engine.autograders import PerCriterionOneShotGrader
 from rubricweb.engine.formats.labels.answers import number_of
+from rubricweb.engine.number_format import plain_number
 from rubricweb.engine.parsers.json_reply import read_json_reply
-from rubricweb.engine.parsers.plain_number import plain_number
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Submission
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rubricweb.engine.parsers.plain_number import plain_number
+from rubricweb.engine.number_format import plain_number
 from rubricweb.engine.rubric import Criterion
 from rubricweb.engine.scoring.outcomes import own_label
 from rubricweb.engine.verdict import Label, Verdict

@@ -14,10 +14,14 @@ from django.db.models import Count, QuerySet
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Item, Run, RunMode, User
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items
-from rubricweb.selectors.datasets.unseen_parts import unseen_in_sample
 from rubricweb.selectors.runs.planning.judge_history import JudgeHistory, histories
 from rubricweb.selectors.runs.planning.plans import Plan
-from rubricweb.selectors.runs.planning.samples import SampledQuestion, asked_about, sampled
+from rubricweb.selectors.runs.planning.samples import (
+    SampledQuestion,
+    asked_about,
+    sampled,
+    unseen_in_sample,
+)
 from rubricweb.selectors.runs.planning.stored_replies import known_keys
 from rubricweb.selectors.shared import workers
 from rubricweb.selectors.spending.spending import Spending, visible_month_spending
