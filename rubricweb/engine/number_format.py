@@ -1,4 +1,4 @@
-"""Numbers as people read and write them: on pages, at a terminal, in mails. API and JSON have them in full."""
+"""Numbers as people read and write them: on pages, at a terminal, in mails. API and JSON have all digits."""
 
 from __future__ import annotations
 
