@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.coverage import labelled_worlds, worlds
+from benchmarks.coverage import clone_worlds, criteria_worlds, labelled_worlds, worlds
 from benchmarks.coverage.worlds import World
 
 SIZES = (20, 30, 50, 100)
@@ -62,6 +62,8 @@ def every_world(
     """The whole grid."""
     yield from worlds.people_mean_worlds(sizes, rates)
     yield from labelled_worlds.labelled_worlds()
+    yield from criteria_worlds.criteria_worlds()
+    yield from clone_worlds.clone_worlds()
     yield from worlds.judge_worlds(sizes, rates)
     yield from worlds.option_worlds(sizes)
     yield from worlds.people_worlds(sizes, rates, people)

@@ -211,7 +211,6 @@ def _truths(p: float, met: float, unmet: float) -> dict[str, float]:
         "precision": accuracy.precision(table),
         "recall": accuracy.recall(table),
         "f1": accuracy.f1(table),
-        "judged_met_rate": table[0] + table[2],
     }
     return {name: float(value) for name, value in found.items()}
 

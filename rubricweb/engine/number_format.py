@@ -163,6 +163,15 @@ def weight(value: float | None) -> str:
     return f"{MINUS if value < 0 else '+'}{digits}"
 
 
+def points(value: float | None) -> str:
+    """Points of a score of 100 with their sign: "+38", "−23", "0"; less than half a point "<+1" or "<−1"."""
+    if not is_number(value):
+        return MISSING
+    if value == 0:
+        return "0"
+    return f"{'<' if abs(value) < 0.5 else ''}{MINUS if value < 0 else '+'}{max(round(abs(value)), 1):,}"
+
+
 def money(usd: float | None) -> str:
     """Dollars and cents: "$12.30"; below a cent two significant digits, "$0.0042"; nothing spent "$0.00"."""
     if not is_number(usd):

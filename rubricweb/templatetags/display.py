@@ -32,6 +32,15 @@ def truth_rule(rule: str) -> str:
 
 
 @register.filter
+def tells_system(name: str) -> str:
+    """What is said before a queue over one version of several is opened: see `QueuePlan.one_system`."""
+    return (
+        f"All of these are answers of {name}. Raters can find that out, blind or not: its figures alone are "
+        "withheld from them. To hide who answered, ask about two versions or more."
+    )
+
+
+@register.filter
 def systems_words(systems: list[str] | None) -> str:
     """Whose answers a queue is about, as `queue_systems` names them."""
     if systems is None:
@@ -45,6 +54,7 @@ score = register.filter("score", number_format.number)
 difference = register.filter("difference", number_format.difference)
 percent = register.filter("percent", number_format.share)
 signed = register.filter("signed", number_format.weight)
+points = register.filter("points", number_format.points)
 count = register.filter("count", number_format.whole)
 usd = register.filter("usd", number_format.money)
 origin_words = register.filter("origin_words", origin.origin_words)

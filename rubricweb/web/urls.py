@@ -16,6 +16,7 @@ from rubricweb.web.rubrics import editor
 from rubricweb.web.rubrics import views as rubrics
 from rubricweb.web.runs import calls, control, diff, launch
 from rubricweb.web.runs import views as runs
+from rubricweb.web.shared.names import item_names
 from rubricweb.web.spending import views as spending
 from rubricweb.web.teams import archive, deletions, notices
 from rubricweb.web.teams import views as teams
@@ -71,6 +72,7 @@ team_urls: list[URLPattern] = [
     path("datasets/<int:dataset_id>/restore/", retirement.restore, name="dataset_restore"),
     path("datasets/<int:dataset_id>/tags/", tags.change_selected, name="dataset_tags"),
     path("items/<int:item_id>/", datasets.item, name="item"),
+    path("items/<int:item_id>/names/", item_names, name="item_names"),
     path("items/<int:item_id>/correct/", correction.item, name="item_correct"),
     path("cases/<int:case_id>/", case.case, name="case"),
     path("cases/<int:case_id>/correct/", correction.case, name="case_correct"),

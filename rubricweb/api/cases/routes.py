@@ -20,7 +20,7 @@ cases = Room("datasets")
 def get_case(request: TokenRequest, case_id: int, asked: Query[schemas.CaseQuery]) -> Any:
     """The words of a case, and every answer to it: what the newest run and people said of each.
 
-    Withheld (403) while you are still to review an answer to it blind.
+    Answers you are still to review blind are left out and counted; withheld (403) where all of them are.
     """
     case = access.access_case(request.auth.team, case_id)
     answers = case_answers(case, viewer=request.auth.user, cursor=asked.cursor, size=asked.limit)

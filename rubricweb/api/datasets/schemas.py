@@ -19,9 +19,9 @@ from rubricweb.engine.formats.labels.reading import UnknownValue as ShownUnknown
 from rubricweb.models import NOT_RETIRED, Duplicates, ImportKind, ImportState, RaterKind, User
 from rubricweb.models import Dataset as StoredDataset
 from rubricweb.models.datasets import SEALS
+from rubricweb.selectors.datasets.halves import split_is_withheld
 from rubricweb.selectors.datasets.items import ITEM_ORDERS, own_rubric_counts
 from rubricweb.selectors.datasets.items import ImportedRater as ShownImportedRater
-from rubricweb.selectors.exports.exports import withheld_from
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
 from rubricweb.services.datasets.answers import AnswersPlan
 from rubricweb.services.datasets.datasets import StoredItems
@@ -105,8 +105,9 @@ class SplitReport(Schema):
 class Dataset(Schema):
     """`own_rubric_count` items bring a rubric of their own; `rubric_version` came in the same file.
 
-    A half of a split has a `seal`, the SHA-256 of its items and ground truth, and the split's report; the
-    report counts labels, so it is null while you are still to review items of the half blind.
+    A half of a split has a `seal`, the digest of its items and ground truth with a random `seal_salt`, and
+    the split's report, which counts the labels of both halves. All three are null while you are still to
+    review an item of it, of the other half or of the dataset both come from blind.
     """
 
     id: int
@@ -120,6 +121,10 @@ class Dataset(Schema):
     own_rubric_count: int
     sealed_as: Sealed
     seal: str | None
+    seal_salt: Annotated[
+        str | None,
+        Field(description="Key of the HMAC-SHA256 that gives the seal: `RubricDataset.seal(salt)`."),
+    ]
     split_of_id: int | None
     split_report: SplitReport | None
     created_by: Username
@@ -130,16 +135,20 @@ class Dataset(Schema):
     def resolve_sealed_as(row: Any) -> str | None:
         return row.sealed_as or None
 
-    @staticmethod
-    def resolve_seal(row: Any) -> str | None:
-        return row.seal or None
-
 
 def dataset_in_full(dataset: StoredDataset, viewer: User) -> WithFields:
-    """The counts of labels in a split's report are withheld like the labels themselves."""
+    """What a split's report and seals tell of labels is withheld like the labels themselves."""
     items, own = own_rubric_counts(dataset)
-    report = None if withheld_from(viewer, dataset) else dataset.split_report
-    return WithFields(dataset, item_count=items, own_rubric_count=own, split_report=report)
+    withheld = split_is_withheld(dataset, viewer)
+    return WithFields(
+        dataset,
+        item_count=items,
+        own_rubric_count=own,
+        seal=None if withheld else dataset.seal or None,
+        # A dataset with marked cases has one too, for seals of looks.
+        seal_salt=None if withheld or not dataset.seal else dataset.seal_salt,
+        split_report=None if withheld else dataset.split_report,
+    )
 
 
 class RaterInFile(Shape[ShownRaterInFile]):

@@ -189,6 +189,13 @@ class QueuePlan(Shape[ShownQueuePlan]):
     answers: Annotated[int | None, Field(description="`reviews` times `criteria`.")]
     reasons: Annotated[list[ReasonCount], Field(description="Where items are chosen by reasons.")]
     source: Annotated[list[str], Field(description="How the items are chosen, in words.")]
+    one_system: Annotated[
+        str | None,
+        Field(
+            description="The system version whose answers all of these are, where the dataset has answers of "
+            "others: raters can find out, blind or not. Ask about two versions or more to hide who answered."
+        ),
+    ]
 
 
 class QueueExtension(Input):

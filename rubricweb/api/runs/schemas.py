@@ -308,9 +308,10 @@ class RunItemQuery(ListQuery):
     sort: Annotated[
         Annotated[str, OneOf(RUN_ITEM_ORDERS)],
         Field(
-            description="`score` is worst first; by score, items without one or with an error are left out."
+            description="`position` is the order of the dataset, `score` worst first. By score, items "
+            "without one or with an error are left out and counted."
         ),
-    ] = "score"
+    ] = "position"
     where: Narrowed = []
 
 

@@ -118,7 +118,8 @@ def split(options: argparse.Namespace) -> int:
         return 0
     return say(
         *(
-            f"{half.sealed_as}: {half} (id:{half.pk}), {_items(half)}, seal {half.seal}"
+            f"{half.sealed_as}: {half} (id:{half.pk}), {_items(half)}, seal {half.seal}, "
+            f"salt {half.seal_salt}"
             for half in (made.dev, made.test)
         ),
         f"Their shares of a label differ by {percent(made.report.largest_difference, 1)} at most.",

@@ -11,13 +11,13 @@ from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Run
 from rubricweb.selectors.runs.diff.changes import CriterionChange
 from rubricweb.selectors.runs.diff.diff import (
-    CasesWithoutPair,
     OnlyIn,
     RunDiff,
     require_comparable,
     run_diff,
 )
 from rubricweb.selectors.runs.diff.items import DiffItemRow, hidden_from, item_changes, item_page
+from rubricweb.selectors.runs.diff.without_pair import CasesWithoutPair
 
 SHOWN_ITEMS = 10
 FAILS_ON = {"down": ("down",), "open": ("down", "open", "")}
@@ -94,7 +94,7 @@ def _print(diff: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
         f"{units.capitalize()}: {counted(counts['regression'], 'regression')}, "
         f"{counted(counts['fix'], 'fix', 'fixes')}, "
         f"{counts['unchanged']} unchanged, "
-        f"{counts['unpaired']} in no difference, without a score or with an error on a side."
+        f"{counts['unpaired']} in no difference{_why_unpaired(diff)}."
     )
     for side in diff.sides:
         system = f"{side.system}, " if side.system else ""
@@ -107,7 +107,7 @@ def _print(diff: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
             f"  {side.run} ({side.run.pk}) is a try, over {counted(side.size.items, 'item')} of the "
             f"{side.size.dataset_items} there were: a run over all of them may say something else."
         )
-    if diff.without_pair is not None:
+    if diff.paired_by == "case":
         _print_without_pair(diff, diff.without_pair)
     if diff.criteria:
         console.print(_criteria(diff))
@@ -135,15 +135,28 @@ def _named_sides(diff: RunDiff) -> tuple[str, str]:
     return after, before
 
 
+def _why_unpaired(diff: RunDiff) -> str:
+    """ ": 2 only in the run, 1 without a score on a side"; "" where nothing is unpaired."""
+    why = diff.without_pair
+    parts = [
+        (why.only_run.n, "only in the run"),
+        (why.only_baseline.n, "only in the baseline"),
+        (why.reworded.n, "in words that the other was not asked"),
+        (why.unscored, "without a score or with an error on a side"),
+    ]
+    found = ", ".join(f"{n} {words}" for n, words in parts if n)
+    return f": {found}" if found else ""
+
+
 def _print_without_pair(diff: RunDiff, without: CasesWithoutPair) -> None:
     after, before = _named_sides(diff)
     for cases, where in (
         (without.only_run, f"answered only by {after}"),
         (without.only_baseline, f"answered only by {before}"),
-        (without.reworded, "asked in other words since"),
+        (without.reworded, "in words that the other was not asked"),
     ):
-        if cases.n:
-            more = ", …" if cases.n > len(cases.keys) else ""
+        if cases.keys:
+            more = ", …" if cases.has_more else ""
             named = f"{', '.join(cases.keys)}{more}"
             terminal().print(f"  No pair: {counted(cases.n, 'case')} {where}: {named}")
 

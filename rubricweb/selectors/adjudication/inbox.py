@@ -31,7 +31,7 @@ from rubricweb.selectors.adjudication.differing_units import (
 from rubricweb.selectors.adjudication.differing_units import KINDS as KINDS
 from rubricweb.selectors.adjudication.differing_units import Scope as Scope
 from rubricweb.selectors.adjudication.differing_units import scope as scope
-from rubricweb.selectors.blinding import hidden_items, hidden_of, key_is_hidden
+from rubricweb.selectors.blinding import hidden_items, hidden_of, is_hidden
 from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.people import Unit, decided_rows, decisions
 from rubricweb.selectors.rubrics.criterion_names import criterion_names
@@ -201,7 +201,7 @@ def items_left_out(where: Scope) -> int:
 def shown(where: Scope, rows: Sequence[InboxUnit]) -> list[InboxUnit]:
     """The same rows with their items' names, who said what how often, and the decision there is."""
     items = {row.item_id for row in rows}
-    named = Item.objects.filter(pk__in=items).annotate(unnamed=key_is_hidden(where.viewer, where.team))
+    named = Item.objects.filter(pk__in=items).annotate(unnamed=is_hidden(where.viewer, where.team))
     keys = {pk: None if unnamed else key for pk, key, unnamed in named.values_list("pk", "key", "unnamed")}
     votes: dict[Unit, Counter[str]] = defaultdict(Counter)
     by_people: set[Unit] = set()

@@ -23,7 +23,7 @@ from rubricweb.models import (
     User,
     unarchived,
 )
-from rubricweb.selectors.blinding import hidden_datasets, key_is_hidden
+from rubricweb.selectors.blinding import case_is_hidden, hidden_datasets, is_hidden
 from rubricweb.selectors.datasets.columns import Where, facets_of, name_values, narrowed
 from rubricweb.selectors.datasets.halves import of_half
 from rubricweb.selectors.datasets.tags import name_tags, tagged
@@ -197,7 +197,7 @@ def _unnamed(dataset: Dataset, viewer: User) -> Exists | None:
     """The condition on items that their key is withheld; None where none of the dataset is."""
     if dataset.pk not in hidden_datasets(viewer, dataset.team):
         return None
-    return key_is_hidden(viewer, dataset.team)
+    return is_hidden(viewer, dataset.team)
 
 
 def _narrowed(
@@ -206,8 +206,9 @@ def _narrowed(
     rows = narrowed(_listed(dataset, listed.version), dataset, where)
     rows = tagged(of_half(rows, listed.half), listed.tags)
     # A file of one version's answers made a version of the dataset: which items came with it tells as much.
+    # Tags are of the case: any of its answers would tell those of one that is hidden.
     if (listed.tags or listed.is_past) and unnamed is not None:
-        rows = rows.exclude(Q(unnamed))
+        rows = rows.exclude(Exists(Item.objects.filter(unnamed, case=OuterRef("case")).order_by()))
     if where and unnamed is not None:
         # Their metadata may tell which system answered.
         rows = rows.exclude(Q(unnamed) & ~Q(system_version__system__name=""))
@@ -261,11 +262,15 @@ def name_systems(rows: Sequence[Item], *, viewer: User, team: Team) -> None:
     the version that answered ("" where its file named none), `shown_attempt` and `shown_metadata`.
 
     The first four are None, and the metadata of an answer whose file names a system are {}, while
-    `key_is_hidden` holds: knowing who answered sways a verdict. Two queries.
+    `is_hidden` holds: knowing who answered sways a verdict. `tells_case` is false while it holds of any
+    answer to its case. Two queries.
     """
-    unnamed = Item.objects.filter(key_is_hidden(viewer, team), pk__in=[row.pk for row in rows])
-    hidden = set(unnamed.order_by().values_list("pk", flat=True))
+    of_hidden_cases = Item.objects.filter(case_is_hidden(viewer, team), pk__in=[row.pk for row in rows])
+    known = of_hidden_cases.order_by().annotate(is_hidden=is_hidden(viewer, team))
+    untold = dict(known.values_list("pk", "is_hidden"))
+    hidden = {pk for pk, is_one in untold.items() if is_one}
     for row in rows:
+        row.tells_case = row.pk not in untold  # type: ignore[attr-defined]  # for `name_tags`
         is_told, system = row.pk not in hidden, str(row.system_version)
         row.system = system if is_told else None  # type: ignore[attr-defined]  # for lists
         row.shown_key = row.key if is_told else None  # type: ignore[attr-defined]  # annotated
@@ -275,14 +280,14 @@ def name_systems(rows: Sequence[Item], *, viewer: User, team: Team) -> None:
 
 
 def other_answers(item: Item, *, viewer: User) -> list[Item]:
-    """The other current answers to the same case, by system and version.
+    """The other current answers to the same case, by system and version, without those that are hidden.
 
-    None at all while one of them is hidden: the list would tell whose answer that is by leaving it out.
+    None at all of an item that is hidden itself: the list would tell whose answer that is by leaving it out.
     """
-    team = item.dataset.team
-    if Item.objects.filter(key_is_hidden(viewer, team), pk=item.pk).exists():
+    hidden = is_hidden(viewer, item.dataset.team)
+    if Item.objects.filter(hidden, pk=item.pk).exists():
         return []
-    rows = Item.objects.current().filter(case=item.case_id).exclude(pk=item.pk)
+    rows = Item.objects.current().filter(~Q(hidden), case=item.case_id).exclude(pk=item.pk)
     rows = rows.select_related("system_version__system").defer(
         "submission", "thinking", "prompt", "reference"
     )
@@ -370,6 +375,6 @@ def runs_containing(item: Item, *, viewer: User, size: int = 20) -> QuerySet[Run
     None over one system version while that is withheld: the run names it.
     """
     rows = RunItem.every.filter(item=item, run__team__deleted_at=None).select_related("run__rubric_version")
-    if Item.objects.filter(key_is_hidden(viewer, item.dataset.team), pk=item.pk).exists():
+    if Item.objects.filter(is_hidden(viewer, item.dataset.team), pk=item.pk).exists():
         rows = rows.filter(run__system_version=None)
     return rows.order_by("-run_id")[:size]

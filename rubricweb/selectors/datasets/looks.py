@@ -7,6 +7,7 @@ from hashlib import sha256
 from django.db.models import QuerySet
 
 from rubricweb.engine.agreement.intervals import confidence_of_look
+from rubricweb.engine.datasets.overlaps import salted
 from rubricweb.models import Dataset, HalfLook, Item, Run, User
 
 TEST = "test"
@@ -17,48 +18,53 @@ CHUNK = 5000
 class Look:
     """One look; `number` counts those at the same half, of all people, rubrics and judges, from the first.
 
-    What is claimed at it holds at `confidence`, see `confidence_of_look`. The rest is as in `HalfLook`.
+    What is claimed at it holds at `confidence`, see `confidence_of_look`. `units`, `items` and `seal` are
+    None while something of the dataset is hidden from the reader: what could be compared tells who abstained,
+    the seal who answered. The rest is as in `HalfLook`.
     """
 
     number: int
     confidence: float
-    units: int
-    items: int
+    units: int | None
+    items: int | None
     dataset: Dataset
     dataset_version: int
-    seal: str
+    seal: str | None
     run: Run | None
     looked_by: User | None
     at: datetime
 
 
-def looks(dataset: Dataset) -> list[Look]:
-    """All of them, the newest first. One query."""
+def looks(dataset: Dataset, *, withheld: bool) -> list[Look]:
+    """All of them, the newest first; `withheld` where something of the dataset is hidden from the reader. One
+    query.
+    """
     rows = list(_rows().filter(dataset=dataset).order_by("-pk"))
-    return [_numbered(row, len(rows) - place) for place, row in enumerate(rows)]
+    return [_numbered(row, len(rows) - place, withheld=withheld) for place, row in enumerate(rows)]
 
 
-def look_with(dataset: Dataset, data: str) -> Look | None:
+def look_with(dataset: Dataset, data: str, *, withheld: bool) -> Look | None:
     """The look at these verdicts and labels (see `HalfLook.data`), if there was one. Two queries."""
     row = _rows().filter(dataset=dataset, data=data).first()
     if row is None:
         return None
-    return _numbered(row, HalfLook.objects.filter(dataset=dataset, pk__lte=row.pk).count())
+    number = HalfLook.objects.filter(dataset=dataset, pk__lte=row.pk).count()
+    return _numbered(row, number, withheld=withheld)
 
 
 def _rows() -> QuerySet[HalfLook]:
     return HalfLook.objects.select_related("dataset", "run", "looked_by")
 
 
-def _numbered(row: HalfLook, number: int) -> Look:
+def _numbered(row: HalfLook, number: int, *, withheld: bool) -> Look:
     return Look(
         number=number,
         confidence=confidence_of_look(number),
-        units=row.units,
-        items=row.items,
+        units=None if withheld else row.units,
+        items=None if withheld else row.items,
         dataset=row.dataset,
         dataset_version=row.dataset_version,
-        seal=row.seal,
+        seal=None if withheld else row.seal,
         run=row.run,
         looked_by=row.looked_by,
         at=row.at,
@@ -72,7 +78,8 @@ def tested_items(dataset: Dataset) -> QuerySet[Item]:
 
 
 def seal_of(dataset: Dataset) -> str:
-    """SHA-256 over the answers that are in the test half now: whose, and to which words of which case.
+    """Digest of the answers that are in the test half now, whose they are and to which words of which case,
+    with the salt of the dataset.
 
     It changes where an answer comes in, is corrected or retired; labels do not change it. One query.
     """
@@ -82,4 +89,4 @@ def seal_of(dataset: Dataset) -> str:
     digest = sha256()
     for row in rows.iterator(chunk_size=CHUNK):
         digest.update("\0".join(map(str, row)).encode() + b"\n")
-    return digest.hexdigest()
+    return salted(digest.hexdigest(), dataset.seal_salt)

@@ -17,7 +17,7 @@ from rubricweb.models import (
     User,
     unarchived,
 )
-from rubricweb.selectors.blinding import hidden_items, unnamed_of
+from rubricweb.selectors.blinding import hidden_items, hidden_of
 
 
 def counted_versions(dataset: Dataset) -> list[SystemVersion]:
@@ -65,9 +65,9 @@ def blinded_answers(dataset: Dataset, viewer: User | None) -> set[int]:
     reviews. Of a dataset of one version there are none: its page names it. One query for somebody who rates
     in no open blind queue.
     """
-    unnamed = set() if viewer is None else unnamed_of(viewer, dataset.team, dataset.pk)
+    hidden = set() if viewer is None else hidden_of(viewer, dataset.team, dataset.pk)
     versions = Item.objects.filter(dataset=dataset).order_by().values("system_version").distinct()
-    return unnamed if unnamed and versions.count() > 1 else set()
+    return hidden if hidden and versions.count() > 1 else set()
 
 
 def require_unblinded(dataset: Dataset, item_ids: Iterable[int], viewer: User | None) -> None:

@@ -202,17 +202,19 @@ def withhold_evidence(decisions: Sequence[LabelDecision], rubric: Rubric, *, vie
 
     While they are still to review something of a dataset blind, nothing is told that was counted over it:
     `labels`, `reviews` and `decisions` over all datasets with queues of the rubric, the `probe` over its own.
+    Queues that were deleted since may have been over any dataset.
     """
     hidden = hidden_datasets(viewer, rubric.team) if decisions else frozenset()
     if not hidden:
         return
-    queues = ReviewQueue.objects.filter(rubric_version__rubric=rubric)
+    queues = ReviewQueue.objects.filter(rubric_version__rubric=rubric, team=rubric.team)
     dataset_of = dict(queues.values_list("pk", "dataset_id"))
-    counted = dict.fromkeys(("labels", "reviews", "decisions")) if hidden & {*dataset_of.values()} else {}
+    withheld = dict.fromkeys(("labels", "reviews", "decisions"))
     for one in decisions:
         stored = one.evidence.get("probe")
         probed = {dataset_of.get(pk) for pk in stored["queues"]} if stored is not None else set()
-        one.evidence = one.evidence | counted | ({"probe": None} if hidden & probed else {})
+        untold = {"probe": None} if None in probed or hidden & probed else {}
+        one.evidence = one.evidence | withheld | untold
 
 
 def _changes(

@@ -26,6 +26,7 @@ from rubricweb.selectors.runs.criterion_counts import (
 from rubricweb.selectors.runs.group_means import GroupMean, group_means, summarised_groups
 from rubricweb.selectors.shared.cases import has_repeated_cases, with_cases
 from rubricweb.selectors.shared.columns import Floats
+from rubricweb.selectors.shared.left_out import LeftOut, left_out
 from rubricweb.selectors.shared.pages import Page, keyset_page
 from rubricweb.selectors.shared.score_ends import score_ends
 
@@ -309,7 +310,7 @@ def run_items(
     run: Run,
     *,
     viewer: User,
-    order: str = "score",
+    order: str = "position",
     cursor: str | None = None,
     size: int = 50,
     where: Where = (),
@@ -324,6 +325,23 @@ def run_items(
     page = keyset_page(rows, order=RUN_ITEM_ORDERS[order], cursor=cursor, size=size)
     name_values([row.item for row in page.rows], run.dataset)
     return page
+
+
+def left_out_items(run: Run, *, viewer: User, order: str) -> tuple[LeftOut, ...]:
+    """The items of the run that `run_items` does not list in this order, whatever its list is narrowed to.
+
+    At most two queries more than asking whether something is hidden.
+    """
+    visible, rows = _shown(run, viewer), RunItem.objects.filter(run=run)
+    graded = Q(graded_at__isnull=False)
+    counts = {"not_graded": Count("pk", filter=~graded)}
+    if order.lstrip("-") == "score":
+        counts["failed"] = Count("pk", filter=graded & ~FULLY_JUDGED)
+        counts["no_score"] = Count("pk", filter=graded & FULLY_JUDGED & Q(score__isnull=True))
+    return left_out(
+        to_review_blind=0 if visible is None else rows.exclude(visible).count(),
+        **_visible(rows, visible).aggregate(**counts),
+    )
 
 
 def listed_ids(run: Run, *, viewer: User, order: str, most: int, where: Where = ()) -> list[int]:

@@ -16,10 +16,9 @@ from rubricweb.models import NOT_RETIRED, Dataset, Item, Role
 from rubricweb.selectors.datasets import combinations, imports, versions
 from rubricweb.selectors.datasets import items as selectors
 from rubricweb.selectors.datasets.columns import columns, read_where
-from rubricweb.selectors.datasets.halves import halves, read_half
+from rubricweb.selectors.datasets.halves import halves, read_half, split_is_withheld
 from rubricweb.selectors.datasets.systems import counted_versions
 from rubricweb.selectors.datasets.tags import asked_tags, name_tags, tag_counts
-from rubricweb.selectors.exports import exports
 from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.rubrics import versions as rubric_selectors
@@ -28,7 +27,7 @@ from rubricweb.services.datasets import raters, splits
 from rubricweb.web.datasets.forms import SplitForm
 from rubricweb.web.http import TeamRequest, now, searched, team_page, text_of
 from rubricweb.web.shared.archived import archive_link
-from rubricweb.web.shared.names import note_names
+from rubricweb.web.shared.names import are_names_shown
 from rubricweb.web.shared.selections import SELECTED_MAX, selected_items, use
 from rubricweb.web.shared.titles import titles
 
@@ -98,7 +97,7 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     ]
     context["imported_raters"] = selectors.imported_raters(dataset)
     if dataset.split_report:
-        context["may_see_labels"] = not exports.withheld_from(request.user, dataset)
+        context["may_see_labels"] = not split_is_withheld(dataset, request.user)
     return render(request, "datasets/dataset.html", context)
 
 
@@ -173,15 +172,12 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
 
 
 def _ground_truth(request: TeamRequest, item: Item) -> dict[str, Any]:
-    """What stands for the item and why, with the names of who said so where these were asked for."""
+    """What stands for the item and why, with the names of who said so where they are shown."""
     try:
         truths = item_provenance(item, viewer=request.user)
     except Withheld as error:
         return {"withheld": str(error)}
-    names = bool(truths) and request.GET.get("names") == "1"
-    if names:
-        note_names(request, item)
-    return {"truths": truths, "names": names}
+    return {"truths": truths, "names": bool(truths) and are_names_shown(request, item)}
 
 
 @team_page(Role.EDITOR)
@@ -192,7 +188,7 @@ def split(request: TeamRequest, dataset_id: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             made = splits.split_dataset(dataset, by=request.user, **form.cleaned_data)
-        except (Invalid, Conflict) as error:
+        except (Invalid, Conflict, Withheld) as error:
             form.refuse(error)
         else:
             report = made.report

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rubricweb.engine.rubric.diff import Segment, within_steps, word_diff
+from rubricweb.engine.rubric.words import Segment, within_pairs, word_diff
 from rubricweb.errors import Invalid
 from rubricweb.models import LabelDecisionKind
 from rubricweb.selectors.rubrics.label_changes import LabelChange, LabelChanges
@@ -105,7 +105,7 @@ def label_choices(
 ) -> list[LabelChoice]:
     """A row for every change: as posted, else as it was decided; what was refused stands at its row."""
     rows = [_choice(place, change, posted, refusal) for place, change in enumerate(changes.changes)]
-    for row, compared in zip(rows, within_steps(_requirements(row.change) for row in rows), strict=True):
+    for row, compared in zip(rows, within_pairs(_requirements(row.change) for row in rows), strict=True):
         row.word_by_word = compared
     return rows
 

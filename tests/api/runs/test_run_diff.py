@@ -138,7 +138,9 @@ def test_a_blind_rater_learns_how_many_items_are_left_out_and_nothing_else(
     found = ann.get(path(newer, world.run))
     assert (found["hidden_items"], found["n"], found["difference"]["value"]) == (3, 0, None)
     assert [row["n"] for row in found["criteria"]] == [0, 0, 0]
-    assert ann.get(path(newer, world.run, "/items"))["items"] == []
+    listed = ann.get(path(newer, world.run, "/items"))
+    assert listed["items"] == []
+    assert [(one["why"], one["items"]) for one in listed["left_out"]] == [("to_review_blind", 3)]
     item = world.dataset.items.get(key="bad")
     problem = ann.refused(403, "GET", path(newer, world.run, f"/items/{item.pk}"))
     assert problem["type"].endswith("withheld")
@@ -155,7 +157,8 @@ def test_runs_over_two_system_versions_are_paired_by_case(bob: ApiClient, people
     assert found["without_pair"] == {
         "only_run": {"n": 1, "keys": ["c6"]},
         "only_baseline": {"n": 1, "keys": ["c5"]},
-        "reworded": {"n": 1, "keys": ["c4"]},
+        "reworded": {"n": 2, "keys": ["c4"]},
+        "unscored": 0,
     }
     pages, cursor = [], ""
     while True:

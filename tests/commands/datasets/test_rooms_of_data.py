@@ -173,6 +173,7 @@ def test_a_labelled_dataset_is_split_in_two_sealed_halves(people: Cast, at_termi
     dev, test = (json.loads(printed)[half] for half in ("dev", "test"))
     assert [(half["sealed_as"], half["item_count"]) for half in (dev, test)] == [("dev", 1), ("test", 2)]
     assert dev["seal"] != test["seal"]
+    assert dev["seal_salt"] != test["seal_salt"]
     listed = ed("datasets", "list").out
     assert "dev" in listed
     assert "test" in listed

@@ -15,6 +15,7 @@ from rubricweb.engine.agreement.intervals import (
     Figure,
     mean_interval,
     p_against,
+    paired_share_difference,
     percentile_interval,
     resampled_sums,
     share_figure,
@@ -139,9 +140,36 @@ def test_few_items_of_many_units_tell_by_what_each_of_them_shows():
 
 
 def test_twins_differ_by_nothing_but_not_for_certain():
-    found = mean_interval(np.zeros(50), np.arange(50), limits=None, bonett_price=True)
+    found = paired_share_difference(np.zeros(50), np.arange(50))
     # One +1 and one −1: s² = 2/51, t of 50 degrees 2.0086, half 2.0086·√(2/51/50) = 0.0563.
     assert (found.low, found.value, found.high) == pytest.approx((-0.0563, 0, 0.0563), abs=1e-4)
+
+
+def test_one_pair_is_added_to_paired_differences_whatever_signs_occur():
+    # 10 of 36 one way, 2 the other: Σe² = 12 − 36·(8/36)² = 10.2222, with +1 and −1 12.2222; t of 36 degrees
+    # 2.0281, half 2.0281·√(12.2222/(36·37)) = 0.1943.
+    both_ways = np.repeat([1.0, -1.0, 0.0], [10, 2, 24])
+    found = paired_share_difference(both_ways, np.arange(36))
+    assert (found.low, found.value, found.high) == pytest.approx((0.0280, 8 / 36, 0.4165), abs=1e-4)
+    # One way only: Σe² = 8 − 64/36 = 6.2222, with the pair 8.2222, half 2.0281·√(8.2222/1332) = 0.1593.
+    one_way = paired_share_difference(np.repeat([1.0, 0.0], [8, 28]), np.arange(36))
+    assert one_way.high - one_way.value == pytest.approx(0.1593, abs=1e-4)
+
+
+def test_the_pair_added_to_items_of_many_units_is_two_units_and_no_two_items():
+    """Twelve items of 14 units; where they differ each has one unit one way and one the other."""
+    items = np.repeat(np.arange(12), 14)
+    spread = np.tile(np.repeat([1.0, -1.0, 0.0], [1, 1, 12]), 12)
+    # Every item sums to 0, so units do not fall together, Σe² = 0: t of 12 degrees 2.1788, two residuals of
+    # one unit, 2.1788·√(12·2/13)/168 = 0.01762. Two whole items would make it 14 times that.
+    assert paired_share_difference(spread, items).high == pytest.approx(0.01762, abs=1e-5)
+    # Nothing differs: the same pair.
+    assert paired_share_difference(np.zeros(168), items).high == pytest.approx(0.01762, abs=1e-5)
+    # Six items wholly one way, six the other: a unit says what all 14 of its item do. Σe² = 12·14², size 14,
+    # 2.1788·√(12·(12 + 2)·14²/13)/168 = 0.6527.
+    together = np.repeat(np.repeat([1.0, -1.0], 6), 14)
+    assert paired_share_difference(together, items).high == pytest.approx(0.6527, abs=1e-4)
+    assert paired_share_difference(np.ones(14), np.zeros(14)).low is None
 
 
 def test_p_is_the_confidence_at_which_an_interval_ends_there():
@@ -165,10 +193,7 @@ def test_an_interval_is_stretched_as_it_was_made():
     assert (stretched.low, stretched.high) == pytest.approx((surer.low, surer.high))
     assert p_against(found, surer.low) == pytest.approx(0.01)
     # With the two residuals of paired yes and no: t of 12 degrees.
-    found, surer = (
-        mean_interval(values, items, limits=None, bonett_price=True, confidence=level)
-        for level in (0.95, 0.99)
-    )
+    found, surer = (paired_share_difference(values, items, level) for level in (0.95, 0.99))
     assert widened(found, 0.99).low == pytest.approx(surer.low)
     # A bootstrap of twelve items: its percentiles are widened as t is. Shares stay on a normal scale.
     one, other = ["MET", "UNMET"] * 6, ["MET", "UNMET"] * 3 + ["UNMET", "MET", "MET", "UNMET", "MET", "MET"]

@@ -14,11 +14,11 @@ from rubricweb.engine.agreement.scores.paired_tests import Wilcoxon as ShownWilc
 from rubricweb.engine.agreement.scores.pairing import Unit
 from rubricweb.models import RunState
 from rubricweb.selectors.runs.diff.changes import ChangeTest, WithinNoise
-from rubricweb.selectors.runs.diff.diff import CasesWithoutPair as ShownCasesWithoutPair
-from rubricweb.selectors.runs.diff.diff import NamedCases as ShownNamedCases
 from rubricweb.selectors.runs.diff.items import ITEM_CHANGES
 from rubricweb.selectors.runs.diff.noise import Source
 from rubricweb.selectors.runs.diff.settings import Setting as ShownSetting
+from rubricweb.selectors.runs.diff.without_pair import CasesWithoutPair as ShownCasesWithoutPair
+from rubricweb.selectors.runs.diff.without_pair import NamedCases as ShownNamedCases
 
 Contribution = Annotated[
     Figure | None,
@@ -64,11 +64,12 @@ class Wilcoxon(Shape[ShownWilcoxon]):
 
 
 class NamedCases(Shape[ShownNamedCases]):
-    """So many cases, the first twenty of them by key."""
+    """So many rows of the list of changes, and the first twenty of their cases by key; items have no keys."""
 
 
 class CasesWithoutPair(Shape[ShownCasesWithoutPair]):
-    """Cases that only one run has answers to, and those asked in other words since: in no difference."""
+    """Why items or cases are in no difference: one run alone has them, each has them in other words, or one
+    of the two has no score (`unscored`). Together they are `item_counts.unpaired`."""
 
 
 class ItemCounts(Schema):
@@ -174,9 +175,7 @@ class RunDiff(Schema):
     only_run: list[CriterionOfOne]
     only_baseline: list[CriterionOfOne]
     rest: float | None
-    without_pair: Annotated[
-        CasesWithoutPair | None, Field(description="Null where answers that both judged are paired.")
-    ]
+    without_pair: CasesWithoutPair
     on_own_rubrics: int
     hidden_items: Annotated[int, Field(description="Left out: you are still to review them blind.")]
 

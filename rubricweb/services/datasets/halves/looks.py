@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from rubricweb.models import HalfLook, User
+from rubricweb.selectors.blinding import hidden_datasets
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.datasets.looks import look_with, seal_of
 
@@ -16,7 +17,8 @@ def count_look(comparison: Comparison, *, by: User) -> Comparison:
     if not tested.units:
         return comparison
     dataset = comparison.run.dataset
-    look = look_with(dataset, tested.digest)
+    withheld = dataset.pk in hidden_datasets(by, dataset.team)
+    look = look_with(dataset, tested.digest, withheld=withheld)
     if look is None:
         HalfLook.objects.get_or_create(
             dataset=dataset,
@@ -30,5 +32,5 @@ def count_look(comparison: Comparison, *, by: User) -> Comparison:
                 "looked_by": by,
             },
         )
-        look = look_with(dataset, tested.digest)
+        look = look_with(dataset, tested.digest, withheld=withheld)
     return replace(comparison, look=look)
