@@ -332,6 +332,8 @@ class RunTally(models.Model):
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
     cost_usd = models.FloatField(default=0.0)
+    # What the dearest of these calls cost, of those whose cost is known.
+    dearest_usd = models.FloatField(default=0.0)
     # Calls whose cost is unknown: they reported no tokens, or their model has no price.
     unpriced = models.PositiveBigIntegerField(default=0)
     in_flight = models.PositiveIntegerField(default=0)

@@ -13,9 +13,11 @@ from rubricweb.engine.agreement.metrics import METRICS, Metric
 from rubricweb.engine.agreement.raters.ceiling import (
     HumanCeiling,
     JudgeSeat,
+    PeopleWithin,
     SeatWithin,
     human_ceiling,
     human_ceilings,
+    people_within,
     seat_within,
 )
 from rubricweb.engine.agreement.raters.krippendorff import (
@@ -97,6 +99,7 @@ __all__ = [
     "PairAgreement",
     "PairedT",
     "PeopleMean",
+    "PeopleWithin",
     "RaterLeniency",
     "RaterMatrix",
     "Ratings",
@@ -138,6 +141,7 @@ __all__ = [
     "paired_t",
     "panel_agreement",
     "pearson",
+    "people_within",
     "rater_leniency",
     "rater_matrix",
     "raw_agreement",
