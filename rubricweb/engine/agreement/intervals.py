@@ -646,7 +646,8 @@ def _student(
     many as fall together in the others (`units_together`): a whole cluster of many units would reach from one
     end of the scale to the other.
     """
-    sums, sizes = np.bincount(places, weights=w * values), np.bincount(places, weights=w)
+    sums: Floats = np.bincount(places, weights=w * values).astype(np.float64)
+    sizes: Floats = np.bincount(places, weights=w).astype(np.float64)
     n, of_units = len(values), float(np.average((values - np.average(values, weights=w)) ** 2, weights=w))
     if appended is not None:
         size = units_together(sums, sizes, of_units)

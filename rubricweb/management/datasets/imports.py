@@ -18,6 +18,7 @@ from rubricweb.management.terminal.named_files import read_file, stored_id
 from rubricweb.management.terminal.printed import table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role, RubricVersion
+from rubricweb.selectors.datasets.imports import unseen_in_dataset
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import label_files
 from rubricweb.services.datasets import answers as answer_files
@@ -124,7 +125,9 @@ def _note_new(preview: ItemsPreview | None) -> None:
 
 
 def _note_left_out_of(stored: StoredItems) -> None:
-    """What has no counterpart here in a file of another program."""
+    """What has no counterpart here in a file of another program, and what no judge is shown."""
+    if unseen := unseen_in_dataset(stored.dataset):
+        note(unseen)
     for fault in stored.left_out:
         note(f"Left out: {fault}")
     if stored.more_left_out:
@@ -265,6 +268,8 @@ def dataset_named(actor: Actor, name: str, *, tell: Callable[[str], object] = no
     tell(f"Dataset: {_dataset_words(stored.dataset, ', new' if is_new else '')}")
     for line in stored.preview.says if stored.preview is not None else ():
         tell(line)
+    if is_new and (unseen := unseen_in_dataset(stored.dataset)):
+        tell(unseen)
     return stored.dataset
 
 
