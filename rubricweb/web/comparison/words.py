@@ -175,7 +175,7 @@ def bias_words(agreement: ScoreAgreement, confidence: float) -> str:
     level = 1 - confidence
     # Over cases the two differ for another reason as well: the test counts each case once.
     if tested is not None and tested < level <= p and agreement.bias_t.n == agreement.n:
-        return "The bias could be chance: too few items differ from the rest to tell."
+        return "The bias could be chance: so few items would not have shown rare large differences."
     p = max(p, tested or 0.0)
     chance = "is unlikely to be chance" if p < level else "could be chance"
     said = "p < 0.001" if p < 0.001 else f"p = {number(p)}"
