@@ -11,6 +11,7 @@ from typing import Any, Literal, TextIO, TypeAlias
 from rubricweb.engine.errors import FaultList, Invalid, InvalidText, shown
 from rubricweb.engine.formats.tables.csv_rows import csv_rows
 from rubricweb.engine.parsers.json_text import parse_json
+from rubricweb.engine.parsers.plain_text import composed
 
 FileFormat: TypeAlias = Literal["json", "jsonl", "csv", "yaml", "parquet"]
 
@@ -60,7 +61,7 @@ def jsonl_records(text: str | TextIO, faults: FaultList) -> Iterator[PlacedRecor
         if not isinstance(value, dict):
             faults.add(f"line {number}", shown(value), "one JSON object per line")
             continue
-        yield PlacedRecord(f"line {number}", value)
+        yield PlacedRecord(f"line {number}", named(value))
 
 
 def csv_records(text: str | TextIO, faults: FaultList, error: type[Invalid]) -> Iterator[PlacedRecord]:
@@ -95,8 +96,16 @@ def csv_records(text: str | TextIO, faults: FaultList, error: type[Invalid]) -> 
             )
 
 
+def named(record: dict[str, Any]) -> dict[str, Any]:
+    """The record with its keys composed as the eye reads them, unless two of them then were one."""
+    if all(key.isascii() for key in record):
+        return record
+    found = {composed(key): value for key, value in record.items()}
+    return found if len(found) == len(record) else record
+
+
 def _header(row: list[str], place: str, error: type[Invalid]) -> list[str]:
-    names = [cell.strip() for cell in row]
+    names = [composed(cell.strip()) for cell in row]
     faults = FaultList()
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):

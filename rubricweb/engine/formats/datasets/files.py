@@ -23,6 +23,7 @@ from rubricweb.engine.formats.datasets.columns import preview_columns, suggested
 from rubricweb.engine.formats.datasets.item_reader import ItemReader
 from rubricweb.engine.formats.datasets.sources import OpenedFile, open_source
 from rubricweb.engine.formats.records import MAX_FILE_BYTES
+from rubricweb.engine.parsers.plain_text import composed
 from rubricweb.engine.rubric import Rubric
 
 __all__ = [
@@ -244,4 +245,5 @@ def _checked_columns(columns: Mapping[str, str] | None, faults: FaultList) -> di
     for name in columns or {}:
         if name not in ALIASES:
             faults.add(f"columns.{name}", "an unknown field", nearest(name, ALIASES))
-    return dict(columns or {})
+    # Names of columns are composed where files are read.
+    return {name: composed(column) for name, column in (columns or {}).items()}
