@@ -9,6 +9,7 @@ from django.db import transaction
 
 from rubricweb import access
 from rubricweb.engine.errors import shortened
+from rubricweb.engine.formats.dataset_values import ColumnsRead
 from rubricweb.engine.formats.label_files import LabelChoices
 from rubricweb.engine.formats.labels.left_out import LeftOut
 from rubricweb.engine.number_format import counted
@@ -61,6 +62,8 @@ def dataset(options: argparse.Namespace) -> int:
         strict=options.strict,
     )
     note(f"{'Stored' if is_new else 'Already there:'} {_dataset_words(stored.dataset)}")
+    if is_new:
+        note_columns(stored.columns, stored.recognised)
     if is_new and (version := stored.dataset.rubric_version) is not None:
         note(f"Its rubric: {version} (id:{version.pk}){_others(version)}")
     _note_left_out_of(stored)
@@ -80,6 +83,7 @@ def items(options: argparse.Namespace) -> int:
         strict=options.strict,
     )
     note(f"Added {counted(stored.items, 'item')} to {dataset} (id:{dataset.pk})")
+    note_columns(stored.columns, stored.recognised)
     _note_left_out_of(stored)
     return 0
 
@@ -111,6 +115,14 @@ def answers(options: argparse.Namespace) -> int:
     return 0
 
 
+def note_columns(columns: ColumnsRead, recognised: str) -> None:
+    """What the columns of a file were read as, or whose file it is."""
+    if recognised:
+        note(f"Read as {recognised}.")
+    elif str(columns):
+        note(f"Columns: {columns}")
+
+
 def _note_left_out_of(stored: StoredItems) -> None:
     """What has no counterpart here in a file of another program."""
     for fault in stored.left_out:
@@ -124,7 +136,7 @@ def columns_of(options: argparse.Namespace) -> dict[str, str] | None:
     columns = {}
     for pair in options.column:
         field, equals, column = pair.partition("=")
-        if not (field and equals and column):
+        if not (field and equals):
             raise Invalid(f"--column takes FIELD=COLUMN, for example submission=reply_text, not {pair!r}.")
         columns[field] = column
     return columns or None
@@ -249,6 +261,8 @@ def dataset_named(actor: Actor, name: str, *, tell: Callable[[str], object] = no
         actor.team, by=actor.user, data=_file(path, "datasets list"), filename=path.name
     )
     tell(f"Dataset: {_dataset_words(stored.dataset, ', new' if is_new else '')}")
+    if is_new and str(stored.columns):
+        tell(f"Columns: {stored.columns}")
     return stored.dataset
 
 

@@ -2,17 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 from django.db import transaction
 from django.utils import timezone
 
 from rubricweb import engine
 from rubricweb.engine.errors import Fault, InvalidFile
-from rubricweb.engine.formats.dataset_values import DatasetFile
+from rubricweb.engine.formats.dataset_values import ColumnsRead, DatasetFile
 from rubricweb.engine.formats.datasets.cases import UNNAMED
-from rubricweb.engine.formats.datasets.files import read_dataset, read_dataset_in_part
+from rubricweb.engine.formats.datasets.files import read_import
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.number_format import counted
@@ -42,13 +42,21 @@ from rubricweb.services.shared.names import saved_unless_taken
 @dataclass(frozen=True)
 class StoredItems:
     """What an import brought: the dataset, how many items, and the first faults of what was left out of
-    another program's file, with how many more there are.
+    another program's file, with how many more there are. `columns` says what the file's columns were read as,
+    `recognised` which other program's file it is.
     """
 
     dataset: Dataset
     items: int
     left_out: tuple[Fault, ...] = ()
     more_left_out: int = 0
+    columns: ColumnsRead = field(default_factory=ColumnsRead)
+    recognised: str = ""
+
+    @classmethod
+    def of(cls, dataset: Dataset, items: int, file: DatasetFile) -> Self:
+        """What came of a file."""
+        return cls(dataset, items, file.left_out, file.more_left_out, file.columns, file.recognised)
 
 
 def import_dataset_file(
@@ -80,7 +88,7 @@ def import_dataset_file(
     with transaction.atomic():
         dataset = new_dataset(team, file, name, by=by)
         count = store(dataset, batches, by=by, filename=filename)
-        stored = StoredItems(dataset, count, file.left_out, file.more_left_out)
+        stored = StoredItems.of(dataset, count, file)
         record(team, by, "imported", dataset, **journal_details(stored, filename))
     return stored
 
@@ -116,7 +124,7 @@ def add_read_items(dataset: Dataset, file: DatasetFile, *, by: User | None, file
     if intake.faults:
         raise _refused(filename, intake.faults)
     count = store(dataset, batches, by=by, filename=filename)
-    stored = StoredItems(dataset, count, file.left_out, file.more_left_out)
+    stored = StoredItems.of(dataset, count, file)
     record(dataset.team, by, "added items to", dataset, **journal_details(stored, filename))
     return stored
 
@@ -168,10 +176,10 @@ def read_file(
     """What a dataset file holds. Raises Invalid with every fault; see `import_dataset_file` for `system` and
     `strict`.
     """
-    read = read_dataset if strict else read_dataset_in_part
     version = systems.read_system_name(system) if system else UNNAMED
     try:
-        return read_limited(read, data, filename=filename, columns=columns, rubric=rubric, version=version)
+        given = {"filename": filename, "columns": columns, "rubric": rubric, "version": version}
+        return read_limited(read_import, data, **given, in_part=not strict)
     except InvalidFile as error:
         raise _refused(filename, error.faults) from error
 

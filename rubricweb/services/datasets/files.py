@@ -100,7 +100,7 @@ def dataset_from_file(
         if dataset is None:
             return datasets.import_dataset_file(team, by=by, name=candidate, **given), True
         if _is_same(dataset, file):
-            return StoredItems(dataset, len(file.items), file.left_out, file.more_left_out), False
+            return StoredItems.of(dataset, len(file.items), file), False
     raise AssertionError("names never run out")
 
 

@@ -54,7 +54,7 @@ def test_a_bug_in_a_reader_is_a_bug_and_no_fault_of_the_file() -> None:
         read_limited(broken, b"x", read_here_bytes=0)
 
 
-@pytest.mark.parametrize("line", [b"{}\n", b"{\n", b"7\n"])
+@pytest.mark.parametrize("line", [b'{"submission": ""}\n', b"{\n", b"7\n"])
 def test_a_file_is_read_no_further_than_to_enough_faults(line: bytes) -> None:
     lines = line * (ENOUGH_FAULTS + 5_000)
     with pytest.raises(InvalidFile) as refused:
