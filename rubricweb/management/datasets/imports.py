@@ -12,11 +12,12 @@ from rubricweb.engine.errors import shortened
 from rubricweb.engine.formats.dataset_values import ColumnsRead
 from rubricweb.engine.formats.label_files import LabelChoices
 from rubricweb.engine.formats.labels.left_out import LeftOut
+from rubricweb.engine.formats.rubric_files import write_rubric
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import read_file, stored_id
-from rubricweb.management.terminal.printed import table, terminal
+from rubricweb.management.terminal.printed import print_file, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role, RubricVersion
 from rubricweb.selectors.teams import lookup
@@ -25,6 +26,7 @@ from rubricweb.services.datasets import answers as answer_files
 from rubricweb.services.datasets import datasets, files
 from rubricweb.services.datasets.datasets import StoredItems
 from rubricweb.services.label_files import LabelsPlan
+from rubricweb.services.rubrics import rubrics
 from rubricweb.templatetags.display import count
 
 ITEMS_OWN = "-"
@@ -41,9 +43,17 @@ SHAPE_WORDS = {
 def rubric(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.EDITOR)
     data = read_file(options.file)
+    if options.plan:
+        content = rubrics.read(data, filename=options.file.name)
+        print_file([write_rubric(content, "yaml")])
+        columns = rubrics.columns_read(data, options.file.name)
+        note(f"{f'Columns: {columns}. ' if columns else ''}Nothing was stored.")
+        return 0
     version, is_new = files.rubric_from_file(
         actor.team, by=actor.user, data=data, filename=options.file.name, title=options.title
     )
+    if columns := rubrics.columns_read(data, options.file.name):
+        note(f"Columns: {columns}")
     note(f"{'Published' if is_new else 'Already there:'} {version} (id:{version.pk}){_others(version)}")
     return 0
 
