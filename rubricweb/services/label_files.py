@@ -11,7 +11,7 @@ from django.db import transaction
 
 from rubricweb import engine
 from rubricweb.engine.errors import Fault, InvalidFile
-from rubricweb.engine.formats.datasets.known_keys import CaseAnswer, KnownItems
+from rubricweb.engine.formats.datasets.known_keys import AnswerOfCase, KnownItems
 from rubricweb.engine.formats.label_files import RATER_KINDS, SHAPES, LabelChoices, LabelRecord, RaterKind
 from rubricweb.engine.formats.labels.left_out import LeftOut
 from rubricweb.engine.formats.labels.reading import LabelsReading, read_label_table
@@ -356,7 +356,7 @@ def _known_items(dataset: Dataset, viewer: User | None) -> KnownItems:
         return KnownItems(rows.values_list("key", flat=True))
     version = ("system_version__system__name", "system_version__label")
     answers = [
-        CaseAnswer(key, case, f"{name}@{label}" if label else name or "", attempt)
+        AnswerOfCase(key, case, f"{name}@{label}" if label else name or "", attempt)
         for key, case, name, label, attempt in rows.values_list("key", "case__key", *version, "attempt")
     ]
     return KnownItems((one.item_id for one in answers), answers)

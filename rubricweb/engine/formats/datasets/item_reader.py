@@ -115,9 +115,6 @@ class ItemReader:
         self.columns_seen |= dict.fromkeys(record.data)
         mapping = self._mapping(record)
         place = record.place
-        for name, column in mapping.items():
-            if column in record.data:
-                self._read_as.setdefault(name, column)
         if not self._submissions.is_there(record, mapping):
             return None
         values: dict[str, Any] = {name: record.data.get(column) for name, column in mapping.items()}
@@ -210,6 +207,9 @@ class ItemReader:
             if name in mapping and name not in self.explicit and value is not None and not is_object:
                 del mapping[name]
         leave_unsure(mapping, record.data, self.explicit)
+        for name, column in mapping.items():
+            if column in record.data:
+                self._read_as.setdefault(name, column)
         return mapping
 
     def _cell(self, name: str, value: Any, place: str) -> Any:

@@ -40,7 +40,7 @@ class KnownKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseAnswer:
+class AnswerOfCase:
     """An item by what it answers: its case's key, the system version (``assistant@v4``, "") and attempt."""
 
     item_id: str
@@ -52,9 +52,9 @@ class CaseAnswer:
 class KnownItems:
     """The items of a dataset by their ids, and by what they answer."""
 
-    def __init__(self, ids: Iterable[str], answers: Iterable[CaseAnswer] = ()) -> None:
+    def __init__(self, ids: Iterable[str], answers: Iterable[AnswerOfCase] = ()) -> None:
         self.ids = KnownKeys(ids)
-        self._of_case: dict[str, list[CaseAnswer]] = {}
+        self._of_case: dict[str, list[AnswerOfCase]] = {}
         for one in answers:
             self._of_case.setdefault(one.case_id, []).append(one)
         self.cases = KnownKeys(self._of_case)
@@ -70,7 +70,7 @@ class KnownItems:
     def is_system(self, text: str) -> bool:
         return composed(text).casefold() in self._systems
 
-    def answers(self, case: str, system: str = "", attempt: int | None = None) -> list[CaseAnswer]:
+    def answers(self, case: str, system: str = "", attempt: int | None = None) -> list[AnswerOfCase]:
         """The answers to a case: of a system version, or of all versions of a name; of an attempt."""
         found = self._of_case.get(self.cases.find(case) or "", [])
         if system:

@@ -98,6 +98,7 @@ def _columns_text(columns: list[str]) -> str:
     return f"the columns {', '.join(shortened(name) for name in columns[:COLUMNS_NAMED])}{more}"
 
 
+# Long because each column is found with those in mind that were found before it.
 class _Recogniser:
     """One table: the columns nobody has said anything of yet are free.
 

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from rubricweb.engine.formats.datasets.known_keys import CaseAnswer, KnownItems
+from rubricweb.engine.formats.datasets.known_keys import AnswerOfCase, KnownItems
 from rubricweb.engine.formats.label_files import LabelChoices
 from rubricweb.engine.formats.labels.reading import LabelsReading, read_label_table
 from rubricweb.engine.rubric import Rubric
@@ -73,11 +73,11 @@ def test_a_column_that_is_said_to_be_two_things_is_refused():
 ANSWERS = KnownItems(
     ["a1", "a2", "b1", "b2", "b2-again"],
     [
-        CaseAnswer("a1", "a", "warm@v1"),
-        CaseAnswer("a2", "a", "cold@v1"),
-        CaseAnswer("b1", "b", "warm@v1"),
-        CaseAnswer("b2", "b", "cold@v1"),
-        CaseAnswer("b2-again", "b", "cold@v1", 2),
+        AnswerOfCase("a1", "a", "warm@v1"),
+        AnswerOfCase("a2", "a", "cold@v1"),
+        AnswerOfCase("b1", "b", "warm@v1"),
+        AnswerOfCase("b2", "b", "cold@v1"),
+        AnswerOfCase("b2-again", "b", "cold@v1", 2),
     ],
 )
 
@@ -130,7 +130,7 @@ def test_a_case_that_stands_where_an_item_was_said_to_be_is_named_as_one():
 
 
 def test_a_case_with_one_answer_needs_no_system():
-    alone = KnownItems(["x@s", "y@s"], [CaseAnswer("x@s", "x", "s"), CaseAnswer("y@s", "y", "s")])
+    alone = KnownItems(["x@s", "y@s"], [AnswerOfCase("x@s", "x", "s"), AnswerOfCase("y@s", "y", "s")])
     assert told(read("case,tone\nx,3\ny,1\n", alone)) == {"x@s": "3", "y@s": "1"}
 
 
