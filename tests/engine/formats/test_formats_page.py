@@ -25,6 +25,7 @@ RECOGNISED = {
     "tests.yaml": "promptfoo",
     "export.json": "label-studio",
     "rollouts.jsonl": "verifiers",
+    "traces.jsonl": "verifiers-traces",
     "samples.jsonl": "openai-evals",
     "events.jsonl": "openai-evals-log",
 }
