@@ -17,15 +17,16 @@ help: ## Show this list
 run: .venv/.stamp-run ## Start rubricweb with the demo team (options: make run ARGS="--port 9000")
 	@exec $(BIN)/rubricweb serve --demo $(ARGS)
 
-test: .venv/.stamp-test ## Run every test; on PostgreSQL and Redis when DATABASE_URL and CELERY_BROKER_URL are set
-	$(BIN)/pytest --numprocesses=auto --dist=loadgroup --no-loadscope-reorder $(ARGS)
+PYTEST := $(BIN)/pytest --quiet --progress --numprocesses=auto --dist=loadgroup --no-loadscope-reorder
+test: .venv/.stamp-test ## Run the tests; on PostgreSQL and Redis when DATABASE_URL and CELERY_BROKER_URL are set
+	$(PYTEST) --leg=quick $(ARGS)
 
-test-long: .venv/.stamp-test ## Run the long simulations, which `make test` leaves out
-	$(BIN)/pytest --numprocesses=auto -m long $(ARGS)
+test-long: .venv/.stamp-test ## Run what `make test` leaves out: long simulations, kills, walks as a blind rater
+	$(PYTEST) --leg=rest -m "long or not long" $(ARGS)
 
 N := 10
 test-flaky: .venv/.stamp-test ## Run the suite N times on a busy machine and list what failed (make test-flaky N=10)
-	@$(BIN)/python -m tests.tools.flaky $(N) -- $(MAKE) --no-print-directory test
+	@ARGS="--leg=whole $(ARGS)" $(BIN)/python -m tests.tools.flaky $(N) -- $(MAKE) --no-print-directory test
 
 oracles: .venv/.stamp-test .venv-oracles/.stamp ## Compare scores with the published libraries themselves
 	RUBRICWEB_ORACLES=.venv-oracles/bin/python $(BIN)/pytest tests/engine/oracles $(ARGS)

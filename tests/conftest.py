@@ -20,7 +20,8 @@ from pytest_django import DjangoDbBlocker
 
 from rubricweb.models import User
 from tests.factories import Cast, cast
-from tests.legs import LEGS, legs_of
+from tests.legs import LEGS, QUICK, REST, WHOLE, is_quick, legs_of
+from tests.progress import Progress
 from tests.worlds.furnished import Furnished, furnish_teams
 from tests.worlds.remembered import remembered
 
@@ -50,25 +51,38 @@ from_call.__code__ = from_call.__code__.replace(co_stacksize=1 << 17)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--leg", choices=LEGS, help="only what this leg of .ci/run runs (tests/legs.py)")
+    parser.addoption("--leg", choices=(*LEGS, QUICK, REST, WHOLE), help="which tests (tests/legs.py)")
+    parser.addoption("--progress", action="store_true", help="how far it is instead of dots")
+    parser.addoption("--renew-seconds", action="store_true", help="write tests/data/seconds.json anew")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    started_by_xdist = hasattr(config, "workerinput")
+    if (config.getoption("--progress") or config.getoption("--renew-seconds")) and not started_by_xdist:
+        config.pluginmanager.register(Progress(config))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """A leg does not even import what it does not run."""
     leg = config.getoption("--leg")
-    if leg is None or not collection_path.match("test_*.py"):
+    if leg in (None, REST, WHOLE) or not collection_path.match("test_*.py"):
         return None
     below = collection_path.relative_to(Path(__file__).parent)
-    return True if leg not in legs_of(below) else None
+    runs = is_quick(below) if leg == QUICK else leg in legs_of(below)
+    return None if runs else True
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
     """What can only be done one at a time is done by one process; the longest begins first.
 
     Tests that start processes would take each other's time, and wait much of it: two at once are enough.
     Browser tests come last: Playwright leaves an event loop in the thread, and `asyncio.run` minds.
     """
+    if config.getoption("--leg") == REST:
+        items[:] = [item for item in items if item.get_closest_marker("long") or not is_quick(_below(item))]
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if "playwright" in fixtures:
@@ -84,6 +98,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
     gc.collect()
     gc.freeze()
     items.sort(key=_turn)
+
+
+def _below(item: pytest.Item) -> Path:
+    return item.path.relative_to(Path(__file__).parent)
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -1,13 +1,16 @@
-"""Which tests a leg of `.ci/run` runs: at a landing on one database, or on both where they differ.
+"""Which tests are run where: by `make test`, by a leg of `.ci/run`, at night.
 
-`pytest --leg=sqlite` and `pytest --leg=postgres` together run everything but what waits for the night;
-without it everything runs. The reasons are in CONTRIBUTING.md, "Where a test runs".
+`pytest --leg=sqlite` and `pytest --leg=postgres` together run everything but what waits for the night, on one
+database, or on both where they differ. `--leg=quick` is `make test`: each test once, without what
+`--leg=rest`, `make test-long`, runs with all that is marked long. `--leg=whole`, as no leg, is everything
+that is not marked long. The reasons are in CONTRIBUTING.md, "Where a test runs".
 """
 
 from pathlib import PurePath
 
 SQLITE, POSTGRES = "sqlite", "postgres"
 LEGS = (SQLITE, POSTGRES)
+QUICK, REST, WHOLE = "quick", "rest", "whole"
 NIGHT: tuple[str, ...] = ()
 """No leg of a landing: `.ci/run whole` runs it each night."""
 
@@ -50,6 +53,22 @@ PLACES: dict[str, tuple[str, ...]] = {
     "web/test_hostile_requests.py": (POSTGRES,),
 }
 """Folders and files of tests/ with the legs that run them; of those around a test the innermost decides."""
+
+
+NOT_QUICK = (
+    "api/test_blinding.py",
+    "api/rubrics/test_probe_blinding.py",
+    "commands/test_blinding.py",
+    "processes/kills",
+    "web/rubrics/test_probe_blinding.py",
+    "web/test_blinding.py",
+)
+"""Folders and files that `make test` leaves to `make test-long` and to CI: a third of the time of all."""
+
+
+def is_quick(test_file: PurePath) -> bool:
+    """Whether `make test` runs a test file, by its path below tests/."""
+    return not any(str(place) in NOT_QUICK for place in (test_file, *test_file.parents))
 
 
 def legs_of(test_file: PurePath) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from rubricweb.api.shapes import Shape
 from rubricweb.engine.agreement.intervals import Figure as ShownFigure
 from rubricweb.engine.origin import Origin
 from rubricweb.engine.scoring.effect import Effect
+from rubricweb.selectors.shared.left_out import REASONS
 from rubricweb.selectors.shared.pages import CURSOR_CHARACTERS
 
 Id = Annotated[int, Field(ge=1, lt=2**63)]
@@ -91,10 +92,29 @@ NextCursor = Annotated[
 ]
 
 
+class LeftOut(Schema):
+    """Items a list leaves out for one reason."""
+
+    why: Annotated[str, OneOf(REASONS)]
+    items: int
+    says: Annotated[str, Field(description="The same as a sentence.")]
+
+
 @cache
-def list_of(row: type[Schema]) -> type[Schema]:
-    """One page of a list of `row`: {items, next_cursor}."""
+def list_of(row: type[Schema], *, leaves_out: bool = False) -> type[Schema]:
+    """One page of a list of `row`: {items, next_cursor}, and with `leaves_out` what the whole list lacks, and
+    why.
+    """
     name = f"{row.__name__.removesuffix('InList')}List"
+    if leaves_out:
+        beside = (list[LeftOut], Field(description="Of the whole list; empty where nothing is left out."))
+        return create_model(  # type: ignore[call-overload,no-any-return]  # a class made here
+            name,
+            __base__=Schema,
+            items=(list[row], ...),  # type: ignore[valid-type]  # the same
+            next_cursor=(NextCursor, ...),
+            left_out=beside,
+        )
     return create_model(name, __base__=Schema, items=(list[row], ...), next_cursor=(NextCursor, ...))  # type: ignore[valid-type]  # a class made here
 
 

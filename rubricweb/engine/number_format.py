@@ -74,6 +74,26 @@ def text_of(figure: HasInterval | None, *, signed: bool = False, percent: bool =
     return figure_text(figure.value, figure.low, figure.high, figure.n, signed=signed, percent=percent)
 
 
+def low_end_words(lowest: float | None, below_bar: float | None = None) -> str:
+    """The lowest score and the share below the bar, beside a mean: "lowest 0.12, 8% do not pass".
+
+    "" where no lowest score is known; without a pass rule the lowest score alone.
+    """
+    if not is_number(lowest):
+        return ""
+    return f"lowest {number(lowest, 2)}" + ("" if below_bar is None else f", {share(below_bar)} do not pass")
+
+
+def unseen_words(n: int, noun: str, unseen: float | None) -> str:
+    """What so many cases could not have shown: "Up to 5% new outright failures would not have been seen in 60
+    cases." "" without any.
+    """
+    if unseen is None:
+        return ""
+    most = "Any number of" if unseen >= 1 else f"Up to {share(unseen)}"
+    return f"{most} new outright failures would not have been seen in {counted(n, noun)}."
+
+
 def value_of(figure: HasInterval | None, *, signed: bool = False, percent: bool = False) -> str:
     """The value alone, with the digits that its interval allows: for columns that have no room for both."""
     if figure is None:
@@ -160,6 +180,15 @@ def weight(value: float | None) -> str:
     if digits == "0":
         return "0"
     return f"{MINUS if value < 0 else '+'}{digits}"
+
+
+def points(value: float | None) -> str:
+    """Points of a score of 100 with their sign: "+38", "−23", "0"; less than half a point "<+1" or "<−1"."""
+    if not is_number(value):
+        return MISSING
+    if value == 0:
+        return "0"
+    return f"{'<' if abs(value) < 0.5 else ''}{MINUS if value < 0 else '+'}{max(round(abs(value)), 1):,}"
 
 
 def money(usd: float | None) -> str:

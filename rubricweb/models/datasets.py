@@ -35,11 +35,15 @@ class Dataset(Archivable):
     columns = models.JSONField(default=list)
     # A half of a split: dev to draw examples from, test to judge the judge on; empty for all others.
     sealed_as = models.CharField(max_length=10, blank=True)
-    # SHA-256 over the items and labels a half was sealed with, and how alike the halves came out.
+    # Digest of the items and labels a half was sealed with, see `engine.datasets.overlaps.seal_of`.
     seal = models.CharField(max_length=64, blank=True)
+    # Random, for the seal and those of looks at the test half: without it labels, and who answered, could be
+    # tried until the seal is right. Empty for a dataset without halves.
+    seal_salt = models.CharField(max_length=64, blank=True, default="", db_default="")
     split_of = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="halves")
     # Counts its changes; DatasetChange says what each was.
     version = models.PositiveIntegerField(default=1, db_default=1)
+    # How alike the halves came out: what it counts of labels tells of both, see `split_is_withheld`.
     split_report = models.JSONField(null=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
@@ -366,11 +370,11 @@ class ItemFacet(models.Model):
 
 
 class ImportState(models.TextChoices):
-    """`ASKS` waits for somebody to say what becomes of duplicates; the last four are ends."""
+    """`ASKS` waits for somebody to look at the preview and say so; the last four are ends."""
 
     WAITING = "waiting", "Waiting"
     RUNNING = "running", "Running"
-    ASKS = "asks", "Asks about duplicates"
+    ASKS = "asks", "Waits for an answer"
     DONE = "done", "Done"
     REFUSED = "refused", "Refused"
     FAILED = "failed", "Failed"
@@ -407,6 +411,10 @@ class DatasetImport(models.Model):
     as_attempt = models.BooleanField(default=False)
     strict = models.BooleanField(default=True)
     duplicates = models.CharField(max_length=4, choices=Duplicates.choices, default=Duplicates.ASK)
+    # Names that resemble others are meant as they are written.
+    new_names = models.BooleanField(default=False, db_default=False)
+    # It asks before it stores, whatever is found.
+    preview = models.BooleanField(default=False, db_default=False)
     state = models.CharField(max_length=10, choices=ImportState.choices, default=ImportState.WAITING)
     rows_read = models.PositiveIntegerField(default=0)
     rows_stored = models.PositiveIntegerField(default=0)

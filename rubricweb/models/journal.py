@@ -50,12 +50,12 @@ class HalfLook(models.Model):
     """
 
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="looks")
-    # SHA-256 over the verdicts and labels that were compared.
+    # SHA-256 over the verdicts and labels that were compared; shown to nobody.
     data = models.CharField(max_length=64)
     # The items and criteria on which judge and people were compared, and the items.
     units = models.PositiveIntegerField()
     items = models.PositiveIntegerField()
-    # Which answers were in the half then: see `selectors.datasets.looks.seal_of`.
+    # Which answers were in the half then, salted: see `selectors.datasets.looks.seal_of`.
     dataset_version = models.PositiveIntegerField()
     seal = models.CharField(max_length=64)
     run = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, related_name="+")

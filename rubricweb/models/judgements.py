@@ -113,6 +113,19 @@ class Judgement(models.Model):
         indexes = [
             # Pass rates and comparisons of one run, criterion by criterion.
             models.Index(fields=["run", "criterion"], name="judgement_run_criterion"),
+            # People's labels of one item or a few, and of the criteria of one rubric version, wherever they
+            # were given. Without these PostgreSQL walks through all labels of all teams in the index of
+            # `judgement_once_per_review`, or through all that runs said.
+            models.Index(
+                fields=["item", "criterion"],
+                condition=models.Q(review__isnull=False),
+                name="judgement_label_of_item",
+            ),
+            models.Index(
+                fields=["criterion", "item"],
+                condition=models.Q(review__isnull=False),
+                name="judgement_label_of_criterion",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """Whose verdicts a person may not see yet: the one place that knows, asked by everything that shows some."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,9 +11,7 @@ from rubricweb.engine.number_format import counted
 from rubricweb.errors import Withheld
 from rubricweb.models import (
     Blind,
-    ChangeKind,
     Dataset,
-    DatasetChange,
     Item,
     QueueItem,
     QueueState,
@@ -24,7 +22,7 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors.waiting_items import StandsBeside, Unsubmitted
+from rubricweb.selectors.waiting_items import Asking, BesideUnsubmitted, Unsubmitted, Waiting, asking_of
 
 
 def hidden_items(
@@ -36,13 +34,16 @@ def hidden_items(
     submitting: Review | None = None,
     own: bool = False,
 ) -> QuerySet[Item, Any]:
-    """Items whose verdicts by others this person must not see: those of open blind queues they rate in,
-    until they have submitted their own review of the item there; and the same words wherever the team has
-    them: a second time in that dataset, in the queue or not, in a half of a split, in a file imported twice.
-    So an item that was submitted stays hidden while its copy waits, and the wrong words of a corrected item
-    while the right ones do: they are of the same system, and were judged much alike. Where a queue holds
-    answers of several system versions to one case, a submitted one stays hidden while another waits there: a
-    verdict of a run over one version, or its name, would tell who gave the other.
+    """Items of which this person must not see what others said, nor who answered: those of open blind queues
+    they rate in, until they have submitted their own review of the item there; and the same words wherever
+    the team has them: a second time in that dataset, in the queue or not, in a half of a split, in a file
+    imported twice. So an item that was submitted stays hidden while its copy waits, and the wrong words of a
+    corrected item while the right ones do: they are of the same system, and were judged much alike.
+
+    Where a queue asks about answers of several system versions, all answers to a case by versions it may ask
+    about are hidden while one waits, in the queue or not: a name, or a verdict of a run over one version,
+    would tell by elimination who gave the one that waits. A queue that asks about one version cannot hide
+    whose answers they are.
 
     It does not matter which run, queue or rubric version a verdict comes from, nor the person's role. Those
     hidden only by the queue `besides` are left out; the draft `submitting` counts as submitted. With `item`,
@@ -57,41 +58,34 @@ def hidden_items(
         queues = queues.exclude(pk=besides.pk)
 
     # What these queues cannot hide is left out: long conditions take longer to put together than to answer.
-    asking = _asking(queues)
+    asking = asking_of(queues)
     if not asking:
         return Item.objects.none().values("pk")
-    queue_ids = [one.queue_id for one in asking]
-    several = any(one.several_versions for one in asking)
-    everything = _waiting(viewer, queue_ids, several_versions=several, submitting=submitting)
-
-    def waiting(*where: Q) -> QuerySet[QueueItem]:
-        return everything.filter(*where)
-
+    waiting = Waiting.of(viewer, team, asking, submitting)
     if item is None:
         # Both lists are read once, so that many equal items are not compared each with each.
-        words = waiting(~Q(item__content_hash="")).values("item__content_hash")
-        is_hidden = Q(pk__in=waiting().values("item")) | Q(content_hash__in=words)
+        condition = waiting.among_all | Q(content_hash__in=waiting.words)
     else:
-        itself = Q(item=OuterRef("pk"))
         same_words = Item.objects.filter(
-            ~Q(content_hash=""),
-            Exists(waiting(itself)),
-            content_hash=OuterRef("content_hash"),
-            dataset__team=team,
+            ~Q(content_hash=""), waiting.one, content_hash=OuterRef("content_hash"), dataset__team=team
         )
-        is_hidden = Q(Exists(waiting(itself)) | Exists(same_words), pk=item)
-    if any(one.corrected for one in asking):
-        is_hidden |= _is_corrected(waiting, item)
-    return Item.objects.filter(is_hidden, dataset__team=team).order_by().values("pk")
+        condition = Q(waiting.one | Q(Exists(same_words.order_by())), pk=item)
+    corrected = [one for one in asking if one.corrected]
+    if corrected:
+        condition |= _is_corrected(Waiting.of(viewer, team, corrected, submitting), corrected, item)
+    return Item.objects.filter(condition, dataset__team=team).order_by().values("pk")
 
 
-def _is_corrected(waiting: Callable[..., QuerySet[QueueItem]], item: int | OuterRef | None) -> Q:
-    """The condition on items that one which waits is a correction of them, or of what they are one of."""
+def _is_corrected(waiting: Waiting, asking: Sequence[Asking], item: int | OuterRef | None) -> Q:
+    """The condition on items that one which waits in its queue's dataset is a correction of them, or of what
+    they are one of.
+    """
+    corrections = Item.objects.filter(dataset__in={one.dataset_id for one in asking}).order_by()
     if item is None:
-        first = waiting(Q(item__replaces__isnull=False)).values("item__replaces")
+        first = corrections.filter(waiting.among_all, replaces__isnull=False).values("replaces")
         return Q(pk__in=first) | Q(replaces__in=first)
-    replaces = Q(item__replaces=OuterRef("pk")) | Q(item__replaces=OuterRef("replaces"))
-    return Q(Exists(waiting(replaces)), pk=item)
+    replaces = Q(replaces=OuterRef("pk")) | Q(replaces=OuterRef("replaces"))
+    return Q(Exists(corrections.filter(replaces, waiting.one)), pk=item)
 
 
 def shown(viewer: User, team: Team, dataset_id: int) -> Q:
@@ -103,18 +97,23 @@ def shown(viewer: User, team: Team, dataset_id: int) -> Q:
     alike are one condition, so that it is no longer for many of them.
     """
     condition = Q()
-    for alike, queue_ids in _alike(viewer, team, dataset_id).items():
-        waiting = _waiting(viewer, queue_ids, several_versions=alike.several_versions)
+    for alike, asking in _alike(viewer, team, dataset_id).items():
+        waiting = Waiting.of(viewer, team, asking)
         # One condition within the other, so that the words are looked up first and not the whole queue.
         same_words = Item.objects.filter(content_hash=OuterRef("item__content_hash")).exclude(content_hash="")
         if alike.here:
-            condition &= Q(~Exists(waiting.filter(item=OuterRef("item"))))
+            condition &= Q(~Exists(waiting.left.filter(item=OuterRef("item"))))
             same_words = same_words.exclude(pk=OuterRef("item"))
+        if waiting.beside is not None:
+            # Few cases have an answer that waits: the others are not looked into.
+            cases = waiting.cases(Item.objects.filter(dataset=dataset_id))
+            beside = BesideUnsubmitted(viewer, waiting.queue_ids, item="item")
+            condition &= ~(Q(item__case__in=cases) & Q(beside))
         if alike.corrected:
             for wrong in ("item", "item__replaces"):
-                condition &= Q(~Exists(waiting.filter(item__replaces=OuterRef(wrong))))
-        copies = same_words.filter(Exists(waiting.filter(item=OuterRef("pk"))))
-        condition &= Q(~Exists(copies.order_by()))
+                right = Item.objects.filter(waiting.one, replaces=OuterRef(wrong))
+                condition &= Q(~Exists(right.order_by()))
+        condition &= Q(~Exists(same_words.filter(waiting.one).order_by()))
     return condition
 
 
@@ -125,19 +124,24 @@ def hidden_of(viewer: User, team: Team, dataset_id: int) -> set[int]:
     faster. One query for somebody who rates in no open blind queue, at most four more for any number.
     """
     hidden: set[int] = set()
+    corrections: set[int] = set()
     words: set[str] = set()
-    for alike, queue_ids in _alike(viewer, team, dataset_id).items():
-        waiting = _waiting(viewer, queue_ids, several_versions=alike.several_versions)
-        if alike.here:
-            hidden.update(waiting.values_list("item_id", flat=True).distinct())
+    for alike, asking in _alike(viewer, team, dataset_id).items():
+        waiting = Waiting.of(viewer, team, asking)
+        if waiting.beside is None and not alike.here:
+            words.update(waiting.left.values_list("item__content_hash", flat=True).distinct())
         else:
-            words.update(waiting.values_list("item__content_hash", flat=True).distinct())
+            for item_id, text, of in waiting.items.values_list("pk", "content_hash", "dataset"):
+                words.add(text)
+                if of == dataset_id:
+                    hidden.add(item_id)
+                    if alike.corrected:
+                        corrections.add(item_id)
+    words.discard("")
     if words or hidden:
         rows = Item.objects.filter(dataset=dataset_id).order_by()
         own_texts = list(rows.values_list("pk", "content_hash", "replaces_id"))
-        words.update(text for item_id, text, _ in own_texts if item_id in hidden)
-        words.discard("")
-        first = {replaced for item_id, _, replaced in own_texts if item_id in hidden} - {None}
+        first = {replaced for item_id, _, replaced in own_texts if item_id in corrections} - {None}
         hidden.update(item_id for item_id, text, _ in own_texts if text in words)
         hidden.update(item_id for item_id, _, replaced in own_texts if item_id in first or replaced in first)
     return hidden
@@ -150,19 +154,18 @@ def hidden_datasets(viewer: User, team: Team) -> frozenset[int]:
     one item its verdicts can be read, and from the means before and after one review those of the item
     between them. One query for somebody who rates in no open blind queue, at most three for others.
     """
-    waiting = dict(_unfinished_queues(viewer, team).order_by().values_list("pk", "dataset_id"))
-    if not waiting:
+    asking = asking_of(_unfinished_queues(viewer, team))
+    if not asking:
         return frozenset()
-    hidden = set(waiting.values())
+    hidden = {one.dataset_id for one in asking}
     # A dataset with an item that waits is hidden already: only the others are searched for the same words.
     others = list(Dataset.objects.filter(team=team).exclude(pk__in=hidden).values_list("pk", flat=True))
     if not others:
         return frozenset(hidden)
-    same_words = _waiting(viewer, waiting, several_versions=True).filter(
-        item__content_hash=OuterRef("content_hash")
-    )
+    waiting = Waiting.of(viewer, team, asking)
+    same_words = Item.objects.filter(waiting.one, content_hash=OuterRef("content_hash"))
     items = Item.objects.filter(dataset__in=others).exclude(content_hash="")
-    copies = items.filter(Exists(same_words)).order_by().values_list("dataset_id", flat=True)
+    copies = items.filter(Exists(same_words.order_by())).order_by().values_list("dataset_id", flat=True)
     return frozenset(hidden.union(copies.distinct()))
 
 
@@ -217,53 +220,21 @@ def hidden_runs(viewer: User, team: Team) -> HiddenRuns:
     return HiddenRuns(datasets, versions.union(hidden.values_list("dataset_id", "system_version_id")))
 
 
-class _Asking(NamedTuple):
-    """A queue; whether its dataset has answers of several system versions, and items that were corrected."""
-
-    queue_id: int
-    dataset_id: int
-    several_versions: bool
-    corrected: bool
-
-
-def _asking(queues: QuerySet[ReviewQueue]) -> list[_Asking]:
-    """What must be known of each of these queues. One query."""
-    answers = Item.objects.filter(dataset=OuterRef("dataset")).values("system_version")
-    first = Subquery(answers.order_by("system_version", "position")[:1])
-    last = Subquery(answers.order_by("-system_version", "-position")[:1])
-    corrections = DatasetChange.objects.filter(dataset=OuterRef("dataset"), kind=ChangeKind.CORRECT)
-    rows = queues.order_by().annotate(first_version=first, last_version=last, corrected=Exists(corrections))
-    found = rows.values_list("pk", "dataset_id", "first_version", "last_version", "corrected")
-    return [_Asking(pk, dataset, first != last, corrected) for pk, dataset, first, last, corrected in found]
-
-
 class _Alike(NamedTuple):
-    """How queues hide items of one dataset: whether they are over it, and what is as in `_Asking`."""
+    """How queues hide items of one dataset: whether they are over it, and what is as in `Asking`."""
 
     here: bool
     several_versions: bool
     corrected: bool
 
 
-def _alike(viewer: User, team: Team, dataset_id: int) -> dict[_Alike, list[int]]:
+def _alike(viewer: User, team: Team, dataset_id: int) -> dict[_Alike, list[Asking]]:
     """The queues that hide something from this person, by how they hide items of this dataset. One query."""
     found = defaultdict(list)
-    for one in _asking(_unfinished_queues(viewer, team)):
+    for one in asking_of(_unfinished_queues(viewer, team)):
         here = one.dataset_id == dataset_id
-        found[_Alike(here, one.several_versions, here and one.corrected)].append(one.queue_id)
+        found[_Alike(here, one.several_versions, here and one.corrected)].append(one)
     return found
-
-
-def _waiting(
-    viewer: User, queue_ids: Collection[int], *, several_versions: bool, submitting: Review | None = None
-) -> QuerySet[QueueItem]:
-    """Items of these queues that hide verdicts: left for this person, or beside one that is, which can only
-    be where a dataset has answers of several versions.
-    """
-    waits = Q(Unsubmitted(viewer, submitting))
-    if several_versions:
-        waits |= Q(StandsBeside(viewer, submitting))
-    return QueueItem.objects.for_person(viewer).filter(waits, queue__in=queue_ids).order_by()
 
 
 def _left(viewer: User) -> QuerySet[QueueItem]:
@@ -278,18 +249,18 @@ def _unfinished_queues(viewer: User, team: Team) -> QuerySet[ReviewQueue]:
     return _blind_queues(viewer, team).annotate(one_left=Subquery(left)).filter(one_left__isnull=False)
 
 
-def key_is_hidden(viewer: User, team: Team) -> Exists:
-    """The condition on items that their key is kept from this person, with who answered: it sways verdicts.
-
-    So it is of every answer to a case with a hidden one: by elimination the others would tell who gave it.
+def is_hidden(viewer: User, team: Team) -> Exists:
+    """The condition on items that they are one of `hidden_items`: key, system version and metadata are kept
+    from this person with the verdicts, for who answered sways a verdict.
     """
-    hidden = Exists(hidden_items(viewer, team, item=OuterRef("pk")))
+    return Exists(hidden_items(viewer, team, item=OuterRef("pk")))
+
+
+def case_is_hidden(hidden: Exists) -> Exists:
+    """The condition on items that some answer to their case is `hidden`, see `is_hidden`: what is said of the
+    case itself, its tags, is kept from this person.
+    """
     return Exists(Item.objects.filter(hidden, case=OuterRef("case")).order_by())
-
-
-def unnamed_of(viewer: User, team: Team, dataset_id: int) -> set[int]:
-    """The ids of all items of a dataset of the team of which `key_is_hidden` holds."""
-    return with_other_answers(hidden_of(viewer, team, dataset_id), dataset_id)
 
 
 def with_other_answers(item_ids: set[int], dataset_id: int) -> set[int]:

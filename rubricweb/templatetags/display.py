@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from rubricweb.engine import number_format, origin
 from rubricweb.engine.agreement.intervals import NOTHING_MEASURED
 from rubricweb.engine.formats.content_ids import given_key
-from rubricweb.engine.number_format import MISSING, is_number
+from rubricweb.engine.number_format import MISSING, is_number, low_end_words
 from rubricweb.engine.scoring.effect import verdict_effect, verdict_words
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models.teams import Role
@@ -36,6 +36,15 @@ def truth_rule(rule: str) -> str:
 
 
 @register.filter
+def tells_system(name: str) -> str:
+    """What is said before a queue over one version of several is opened: see `QueuePlan.one_system`."""
+    return (
+        f"All of these are answers of {name}. Raters can find that out, blind or not: its figures alone are "
+        "withheld from them. To hide who answered, ask about two versions or more."
+    )
+
+
+@register.filter
 def systems_words(systems: list[str] | None) -> str:
     """Whose answers a queue is about, as `queue_systems` names them."""
     if systems is None:
@@ -49,6 +58,7 @@ score = register.filter("score", number_format.number)
 difference = register.filter("difference", number_format.difference)
 percent = register.filter("percent", number_format.share)
 signed = register.filter("signed", number_format.weight)
+points = register.filter("points", number_format.points)
 count = register.filter("count", number_format.whole)
 usd = register.filter("usd", number_format.money)
 origin_words = register.filter("origin_words", origin.origin_words)
@@ -119,6 +129,22 @@ def figure(
         format_html(' title="{}"', reason) if reason else "",
         format_html_join(" ", "{}", ((part,) for part in parts if part)),
     )
+
+
+@register.simple_tag
+def low_end(lowest: float | None, below_bar: float | None = None) -> SafeString:
+    """What stands beside a mean: "lowest 0.12, 8% do not pass"; nothing where no lowest score is known."""
+    return (
+        format_html('<span class="nowrap">{}</span>', low_end_words(lowest, below_bar))
+        if is_number(lowest)
+        else SafeString("")
+    )
+
+
+@register.simple_tag
+def unseen(scores: Any, noun: str) -> str:
+    """What so many units could not have shown, for a `RunComparison`."""
+    return number_format.unseen_words(scores.n, noun, scores.unseen_failures)
 
 
 @register.filter

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from rubricweb.engine.formats import EXPORT_FORMATS
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import ACCEPTED, ReviewQueue, Role, RubricVersion, Run
+from rubricweb.models import ACCEPTED, JournalEntry, ReviewQueue, Role, RubricVersion, Run
 from rubricweb.selectors.blinding import hidden_items
 from rubricweb.services import adjudications, comments
 from rubricweb.services.datasets.splits import split_dataset
@@ -191,8 +191,6 @@ def queries(operation: Any, ids: dict[str, int]) -> list[dict[str, Any]]:
     if operation.operation_id == "list_to_adjudicate":
         cell = query | {"judged": "MET", "truth": "MET"}
         return [{}, query, query | {"include_decided": "true"}, {"cause": "human_wrong"}, cell]
-    if operation.operation_id == "get_unit_to_adjudicate":
-        return [{}, {"names": "true"}]
     return [query]
 
 
@@ -246,8 +244,14 @@ def test_no_figure_of_a_run_tells_the_score_of_an_item_still_to_review(
 
 def test_items_still_to_review_are_left_out_or_withheld(people: Cast, as_member, blind: World) -> None:
     alice = as_member(people.alice)
-    assert alice.get(f"/runs/{blind.run.pk}/items")["items"] == []
-    assert alice.get("/adjudication", run=blind.run.pk, queue=blind.queue.pk)["items"] == []
+    for path, asked in (
+        (f"/runs/{blind.run.pk}/items", {}),
+        ("/adjudication", {"run": blind.run.pk, "queue": blind.queue.pk}),
+    ):
+        found = alice.get(path, **asked)
+        says = "3 items: you are still to review them blind"
+        assert found["left_out"] == [{"why": "to_review_blind", "items": 3, "says": says}], path
+        assert found["items"] == [], path
     comparison = alice.get(f"/runs/{blind.run.pk}/comparison", queue=blind.queue.pk)
     assert (comparison["hidden_items"], comparison["units"]) == (3, 0)
     assert [rate["met"] for rate in alice.get(f"/runs/{blind.run.pk}")["criteria"]] == [0, 0, 0]
@@ -281,6 +285,14 @@ def test_deciding_tells_nothing_to_a_blind_rater(people: Cast, as_member, blind:
     )
     assert problem["type"] == "urn:rubricweb:problem:withheld"
     assert "UNMET" not in problem["detail"]
+
+
+def test_who_is_to_review_blind_looks_at_no_names(people: Cast, as_member, blind: World) -> None:
+    item, criterion = blind.dataset.items.get(key="good"), blind.version.criteria.all()[0]
+    alice = as_member(people.alice)
+    for path in (f"/items/{item.pk}/criteria/{criterion.pk}/adjudication", f"/items/{item.pk}/ground-truth"):
+        assert alice.refused(403, "POST", f"{path}/names")["type"].endswith("withheld")
+    assert not JournalEntry.objects.filter(verb="looked at the names on").exists()
 
 
 def test_submitting_reveals_this_item_and_no_other(people: Cast, as_member, blind: World) -> None:
@@ -383,6 +395,19 @@ def test_who_rates_the_original_blind_reads_nothing_in_its_halves(
     draft = answer(alice, alice.send("POST", f"/queues/{queue.pk}/next"))
     done = alice.send("POST", f"/reviews/{draft['id']}/submit")
     assert keys(alice, halves.dev) | keys(alice, halves.test) == {done["item"]["key"]}
+
+
+def test_one_half_tells_nothing_of_labels_that_are_hidden_in_the_other(
+    people: Cast, as_member, halves: Halves
+) -> None:
+    blind_queue(people, halves, halves.dev)
+    told = ("split_report", "seal", "seal_salt")
+    for run in (halves.dev, halves.test):
+        path = f"/datasets/{run.dataset_id}"
+        assert [as_member(people.alice).get(path)[name] for name in told] == [None, None, None]
+        assert None not in [as_member(people.bob).get(path)[name] for name in told]
+    whole = f"/datasets/{halves.whole.dataset_id}/split"
+    assert as_member(people.alice).refused(403, "POST", whole, {"n_dev": 2})["type"].endswith("withheld")
 
 
 def test_who_rates_a_half_blind_reads_the_original_of_the_other_half_only(

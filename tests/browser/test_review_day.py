@@ -238,7 +238,9 @@ def test_a_submit_from_an_older_tab_asks_which_answer_is_meant(
     change_capital(newer)
     wait_for(lambda: of_capital(review) == ("UNMET", "It names Lyon."))
     expect(newer.locator(".save-state")).to_have_text("Saved")  # till then it sends what waits in any tab
-    page.evaluate("document.getElementById('review-form').dataset.reveals = ''")  # it stays until it is sent
+    page.evaluate(
+        "document.querySelector('[data-review-submit]').value = 'compare'"
+    )  # it stays until it is sent
     page.keyboard.press("Control+Enter")
     expect(page.locator("#review-problem")).to_contain_text("Here: MET. Stored: UNMET (It names Lyon.).")
     assert of_capital(review) == ("UNMET", "It names Lyon.")
@@ -300,7 +302,9 @@ def test_several_answers_of_an_older_tab_are_asked_about_one_after_the_other(
     page, _ = two_tabs
     for criterion in reviews.criteria_of(review):
         reviews.save_verdict(review, criterion.pk, verdict="UNMET")
-    page.evaluate("document.getElementById('review-form').dataset.reveals = ''")  # it stays until it is sent
+    page.evaluate(
+        "document.querySelector('[data-review-submit]').value = 'compare'"
+    )  # it stays until it is sent
     page.keyboard.press("Control+Enter")
     for _ in range(2):
         page.get_by_role("button", name="Keep mine").click()

@@ -206,7 +206,7 @@ def test_one_key_keeps_all_and_the_next_item_is_there_at_once(
     for key in ("m", "2", "u"):
         page.keyboard.press(key)
     expect(page.locator(".save-state")).to_have_text("Saved")
-    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Control+Shift+Enter")
     page.wait_for_url(re.compile(r"/reveal/$"))
     expect(page.locator(".review__agreement")).to_contain_text("Agrees on 3 of 3")
     assert Review.objects.filter(rater__user=people.ann, state=ReviewState.SUBMITTED).count() == 2
@@ -490,7 +490,7 @@ def test_a_review_of_more_than_64_kib_arrives(people: Cast, open_as: Open, queue
         label = LIKE_THE_JUDGE[str(criterion.name)]
         reviews.save_verdict(review, criterion.pk, verdict=label, reason="字" * 9_999)
     page = open_as(people.ann, at(queue, f"reviews/{review.pk}/"))
-    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Control+Shift+Enter")
     page.wait_for_url(re.compile(r"/reveal/$"))
     review.refresh_from_db()
     assert review.state == ReviewState.SUBMITTED

@@ -1,5 +1,6 @@
 """Migrations and models say the same, and data they move arrives."""
 
+import hmac
 import json
 from importlib import import_module
 from typing import Any
@@ -16,7 +17,9 @@ from rubricweb.models import (
     Calibration,
     Case,
     Criterion,
+    Dataset,
     Draw,
+    HalfLook,
     Item,
     Judgement,
     Meaning,
@@ -28,8 +31,9 @@ from rubricweb.models import (
     RunItem,
 )
 from rubricweb.selectors.reviews.queue_sources import Source
-from rubricweb.services.datasets import retirement
+from rubricweb.services.datasets.changes import retirement
 from rubricweb.services.datasets.halves import drawing
+from rubricweb.services.datasets.splits import split_dataset
 from rubricweb.services.reviews import queue_changes, queues, reviews
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
@@ -291,6 +295,35 @@ def test_options_that_were_spaced_otherwise_get_the_meanings_new_versions_have(p
     before = told()
     assign_meanings(first.rubric)
     assert told() == before
+
+
+def test_seals_from_before_get_a_salt_and_are_proved_by_the_same_items_and_labels(people: Cast) -> None:
+    version = factories.version(people.team, people.ed)
+    dataset = factories.dataset(people.team, people.ed)
+    keys = dataset.items.values_list("key", flat=True)
+    lines = "item_id,criterion,rater,verdict\n" + "".join(f"{key},capital,x,MET\n" for key in keys)
+    factories.import_labels(dataset, version, by=people.ed, data=lines.encode(), filename="labels.csv")
+    made = split_dataset(dataset, n_dev=1, by=people.ed)
+    drawing.split_cases(dataset, n_dev=1, by=people.ed)
+    then = {made.dev.pk: "d" * 64, made.test.pk: "e" * 64}
+    for pk, seal in then.items():
+        # As the release before stored them.
+        Dataset.objects.filter(pk=pk).update(seal=seal)
+    about = {"units": 1, "items": 1, "dataset_version": 1}
+    for data in ("a", "b"):
+        HalfLook.objects.create(dataset=dataset, data=data * 64, seal="f" * 64, **about)
+    salt_seals = import_module("rubricweb.migrations.0069_salts_of_seals").salt_seals
+    Dataset.objects.update(seal_salt="")
+    salt_seals(apps, connection.schema_editor())
+    for half in Dataset.objects.filter(pk__in=then):
+        assert half.seal == hmac.new(half.seal_salt.encode(), then[half.pk].encode(), "sha256").hexdigest()
+    salt = Dataset.objects.get(pk=dataset.pk).seal_salt
+    # Two looks at the same answers still have one seal.
+    expected = hmac.new(salt.encode(), b"f" * 64, "sha256").hexdigest()
+    assert [look.seal for look in dataset.looks.all()] == [expected, expected]
+    again = list(Dataset.objects.order_by("pk").values_list("seal", "seal_salt"))
+    salt_seals(apps, connection.schema_editor())
+    assert list(Dataset.objects.order_by("pk").values_list("seal", "seal_salt")) == again
 
 
 def test_runs_that_were_extended_by_corrected_answers_count_the_wrong_ones_no_more(people: Cast) -> None:

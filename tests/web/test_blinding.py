@@ -169,12 +169,12 @@ def addresses(stage: Stage, rater: User, review: Review) -> Iterator[str]:
     queues = f"{narrowed}&queue={stage.other_queue.pk}"
     both = f"{queues}&dataset={stage.ids['dataset_id']}"
     # Rooms refuse what they do not know, so each narrowing is asked for by itself.
-    asked = ("", f"?{narrowed}", f"?{queues}", f"?{queues}&decided=1&names=1", f"?{both}")
+    asked = ("", f"?{narrowed}", f"?{queues}", f"?{queues}&decided=1", f"?{both}")
     of_the_inbox = (
-        "?decided=1&names=1",
+        "?decided=1",
         "?cause=human_wrong",
         f"?{narrowed}&judged=MET&truth=MET",
-        f"?{queues}&decided=1&names=1",
+        f"?{queues}&decided=1",
     )
     for pattern in team_urls:
         assert isinstance(pattern, URLPattern)

@@ -79,7 +79,7 @@ def test_pooled_shares_count_what_helped_whatever_the_sign(
 ) -> None:
     found = compare(run, [queue], viewer=people.bob)
     # People help on all 40 units; the judge on the 20 of `names` alone. By the word it said MET on all 40.
-    assert (found.overall.reference_met_rate.value, found.overall.judged_met_rate.value) == (1, 0.5)
+    assert (found.rates.people.value, found.rates.judge.value) == (1, 0.5)
     assert (found.overall.confusion.met_met, found.overall.confusion.met_unmet) == (20, 20)
     assert overview(run, [queue], viewer=people.bob).overall.confusion == found.overall.confusion
     # A cell of the pooled matrix opens its own units; that of one criterion goes by the word.

@@ -35,6 +35,8 @@ SAID = {
 }
 # A second attempt of v4 at c1, for those who add it: 1.
 SAID["v4 c1 again"] = ("MET", "MET")
+# An answer of v4 to c3 in its second words, for those who add it: 1.
+SAID["v4 c3 anew"] = ("MET", "MET")
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from rubricweb.selectors.labels.ground_truth import Unit
 from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.reviews.revision_rates import revision_rates
 from rubricweb.selectors.rubrics.todo import rubric_todo
+from rubricweb.selectors.shared.left_out import left_out
 from rubricweb.services import adjudications as services
 
 adjudication = Room("adjudication")
@@ -28,12 +29,14 @@ adjudication = Room("adjudication")
 UNIT = "/items/{int:item_id}/criteria/{int:criterion_id}/adjudication"
 
 
-@adjudication.read("/adjudication", Role.VIEWER, list_of(schemas.InboxUnit), names_rows=True)
+@adjudication.read("/adjudication", Role.VIEWER, list_of(schemas.InboxUnit, leaves_out=True), names_rows=True)
 def list_to_adjudicate(request: TokenRequest, asked: Query[schemas.InboxQuery]) -> Any:
     """What people and judges differ on, most telling first.
 
     People differ, the judge differs from them, the judge's votes or repeats differ, several cannot assess.
-    Final labels count, settled units only when asked for. Items you are still to review blind are left out.
+    Final labels count, settled units only when asked for. `left_out` counts items of these datasets you are
+    still to review blind. What was labelled in queues of the past alone (`history`) is listed where a run or
+    queue is asked for.
     """
     team = request.auth.team
     run = None if asked.run is None else access.access_run(team, asked.run)
@@ -47,7 +50,8 @@ def list_to_adjudicate(request: TokenRequest, asked: Query[schemas.InboxQuery]) 
         only=_cell(where, asked),
     )
     page = cut(rows, asked, key=lambda row: row.key)
-    return page | {"items": selected.shown(where, page["items"])}
+    hidden = left_out(to_review_blind=selected.items_left_out(where))
+    return page | {"items": selected.shown(where, page["items"]), "left_out": hidden}
 
 
 def _cell(where: selected.Scope, asked: schemas.InboxQuery) -> list[Unit] | None:
@@ -65,19 +69,26 @@ def _cell(where: selected.Scope, asked: schemas.InboxQuery) -> list[Unit] | None
 
 
 @adjudication.read(UNIT, Role.VIEWER, schemas.Unit)
-def get_unit_to_adjudicate(
-    request: TokenRequest, item_id: int, criterion_id: int, asked: Query[schemas.UnitQuery]
-) -> Any:
+def get_unit_to_adjudicate(request: TokenRequest, item_id: int, criterion_id: int) -> Any:
     """Everybody's word on one criterion of one item.
 
     Raters have letters in place of names, other ones on every item. Withheld (403) while you are still to
     review the item blind.
     """
     item = access.access_item(request.auth.team, item_id)
-    criterion = criterion_for(item, criterion_id)
-    unit = unit_to_decide(item, criterion, viewer=request.auth.user, names=asked.names)
-    if asked.names:
-        services.note_names_shown(item, by=request.auth.user)
+    return unit_to_decide(item, criterion_for(item, criterion_id), viewer=request.auth.user)
+
+
+@adjudication.write("POST", f"{UNIT}/names", Role.VIEWER, schemas.Unit)
+def look_at_names_of_unit(request: TokenRequest, item_id: int, criterion_id: int) -> Any:
+    """Everybody's word on one criterion of one item, with the names of the raters.
+
+    That you looked is written down in the audit log. Withheld (403) while you are still to review the item
+    blind.
+    """
+    item = access.access_item(request.auth.team, item_id)
+    unit = unit_to_decide(item, criterion_for(item, criterion_id), viewer=request.auth.user, names=True)
+    services.note_names_shown(item, by=request.auth.user)
     return unit
 
 
@@ -140,16 +151,27 @@ def accept_agreed(request: TokenRequest, queue_id: int) -> Any:
 
 
 @adjudication.read("/items/{int:item_id}/ground-truth", Role.VIEWER, schemas.GroundTruthOfItem)
-def get_ground_truth(request: TokenRequest, item_id: int, asked: Query[schemas.GroundTruthQuery]) -> Any:
-    """What stands for every labelled criterion of an item: by which rule, from which labels, by whom, when.
+def get_ground_truth(request: TokenRequest, item_id: int) -> Any:
+    """What stands for every labelled criterion of an item: by which rule, from which labels, when.
 
     Withheld (403) while you are still to review the item blind.
     """
     item = access.access_item(request.auth.team, item_id)
     provenances = item_provenance(item, viewer=request.auth.user)
-    if asked.names:
-        services.note_names_shown(item, by=request.auth.user)
-    return schemas.ground_truth_of_item(item, provenances, names=asked.names)
+    return schemas.ground_truth_of_item(item, provenances, names=False)
+
+
+@adjudication.write("POST", "/items/{int:item_id}/ground-truth/names", Role.VIEWER, schemas.GroundTruthOfItem)
+def look_at_names_of_ground_truth(request: TokenRequest, item_id: int) -> Any:
+    """What stands for every labelled criterion of an item, with the names of those who labelled and decided.
+
+    That you looked is written down in the audit log. Withheld (403) while you are still to review the item
+    blind.
+    """
+    item = access.access_item(request.auth.team, item_id)
+    provenances = item_provenance(item, viewer=request.auth.user)
+    services.note_names_shown(item, by=request.auth.user)
+    return schemas.ground_truth_of_item(item, provenances, names=True)
 
 
 @adjudication.read("/rubrics/{int:rubric_id}/work", Role.VIEWER, schemas.RubricWork)

@@ -110,16 +110,6 @@ class InboxUnit(Schema):
         return [label_effect(row.criterion, label) for label in row.judged]
 
 
-class UnitQuery(BaseModel):
-    names: Annotated[
-        bool, Field(description="Who said what, in place of Rater A, B, …; written down in the journal.")
-    ] = False
-
-
-class GroundTruthQuery(BaseModel):
-    names: Annotated[bool, Field(description="Who said what; written down in the journal.")] = False
-
-
 class UnitAnswer(Schema):
     """What one rater said. `initial` is a person's first label where they changed it after the reveal.
 

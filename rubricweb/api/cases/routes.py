@@ -11,7 +11,7 @@ from rubricweb.api.datasets.versions import right_words
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.models import Role
 from rubricweb.selectors.comparison.case import case_answers
-from rubricweb.services.datasets import corrections
+from rubricweb.services.datasets.changes import corrections
 
 cases = Room("datasets")
 
@@ -20,14 +20,16 @@ cases = Room("datasets")
 def get_case(request: TokenRequest, case_id: int, asked: Query[schemas.CaseQuery]) -> Any:
     """The words of a case, and every answer to it: what the newest run and people said of each.
 
-    Withheld (403) while you are still to review an answer to it blind.
+    Answers you are still to review blind are left out and counted; withheld (403) where all of them are.
     """
     case = access.access_case(request.auth.team, case_id)
     answers = case_answers(case, viewer=request.auth.user, cursor=asked.cursor, size=asked.limit)
     return schemas.case_in_full(case, answers)
 
 
-@cases.write("PATCH", "/cases/{int:case_id}", Role.EDITOR, version_schemas.ChangePlan)
+@cases.write(
+    "PATCH", "/cases/{int:case_id}", Role.EDITOR, version_schemas.ChangePlan, body_setting="UPLOAD_MAX_BYTES"
+)
 def correct_case(request: TokenRequest, case_id: int, body: version_schemas.CaseWords) -> Any:
     """Correct the words of a case.
 

@@ -6,15 +6,16 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.adjudication.schemas import GroundTruth, ground_truth_of_item
-from rubricweb.api.datasets.schemas import AnswerToCase
+from rubricweb.api.datasets.schemas import AnswerToCase, TagsOrNone
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.runs.schemas import JudgeError
-from rubricweb.api.schemas import NextCursor, Prompt, WithFields
+from rubricweb.api.schemas import LeftOut, NextCursor, Prompt, WithFields
 from rubricweb.models import Case as StoredCase
 from rubricweb.selectors.comparison.case import CaseAnswers
 from rubricweb.selectors.datasets.cases import words_of
 from rubricweb.selectors.datasets.tags import tags_of
+from rubricweb.selectors.shared.left_out import left_out
 
 
 class CaseQuery(ListQuery):
@@ -75,8 +76,9 @@ class Case(Schema):
     graded_alike: Annotated[
         bool, Field(description="One judge graded the answers of this page, by one rubric version.")
     ]
-    tags: list[str]
+    tags: TagsOrNone
     answers: list[CaseAnswer]
+    left_out: Annotated[list[LeftOut], Field(description="Of all answers; empty where nothing is left out.")]
     next_cursor: NextCursor
 
 
@@ -97,7 +99,8 @@ def case_in_full(case: StoredCase, found: CaseAnswers) -> WithFields:
         prompt=words.query,
         reference=words.reference,
         graded_alike=found.graded_alike,
-        tags=tags_of([case.pk]).get(case.pk, ()),
+        tags=None if found.hidden else tags_of([case.pk]).get(case.pk, ()),
+        left_out=left_out(to_review_blind=found.hidden),
         answers=answers,
         next_cursor=found.next_cursor,
     )

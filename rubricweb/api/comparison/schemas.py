@@ -17,6 +17,7 @@ from rubricweb.engine.agreement.judge.options import OptionAgreement as ShownOpt
 from rubricweb.engine.agreement.raters.ceiling import HumanCeiling as ShownHumanCeiling
 from rubricweb.engine.agreement.raters.ceiling import JudgeSeat as ShownJudgeSeat
 from rubricweb.engine.agreement.raters.ceiling import SeatWithin as ShownSeatWithin
+from rubricweb.engine.agreement.raters.leniency import MeanRates as ShownMeanRates
 from rubricweb.engine.agreement.scores.paired_tests import PairedT
 from rubricweb.engine.agreement.scores.people_mean import LabelsNeeded as ShownLabelsNeeded
 from rubricweb.engine.agreement.scores.scores import ScoreAgreement as ShownScoreAgreement
@@ -60,20 +61,10 @@ class Agreement(Schema):
     precision: Figure
     recall: Figure
     f1: Figure
-    ground_truth_met_rate: Figure
-    judge_met_rate: Figure
     abstained: int
     abstained_ground_truth: int
     abstained_judge: int
     missing: int
-
-    @staticmethod
-    def resolve_ground_truth_met_rate(pair: Any) -> Any:
-        return pair.reference_met_rate
-
-    @staticmethod
-    def resolve_judge_met_rate(pair: Any) -> Any:
-        return pair.judged_met_rate
 
     @staticmethod
     def resolve_abstained_ground_truth(pair: Any) -> int:
@@ -82,6 +73,13 @@ class Agreement(Schema):
     @staticmethod
     def resolve_abstained_judge(pair: Any) -> int:
         return int(pair.abstained_judged)
+
+
+class MeanRates(Shape[ShownMeanRates]):
+    """What people and the judge give the same units on average: MET is 1, UNMET 0, an option its value.
+
+    `people` is the mean of each unit's raters, so that a tie is ½; no majority and no adjudication is in it.
+    """
 
 
 class OptionShares(Schema):
@@ -149,8 +147,10 @@ class CriterionComparison(Schema):
     """One criterion by its kind: `agreement` of a binary one, `options` of a choice, `mean_value` of a check,
     whose `n` counts the items measured.
 
-    What is of another kind is null. `bias` is how the judge's answers
-    move the score beside people's as a share of the weight; `value_bias` is that of a choice alone.
+    What is of another kind is null. `bias` is how the judge's answers move the score beside people's as a
+    share of the weight; `value_bias` is that of a choice alone. Both are of the means of each unit's raters,
+    as `rates` are. On `undecided` units people are tied (`tied_share` of all): `agreement` and `options` hold
+    the judge against majorities and leave these out.
     """
 
     criterion: Criterion
@@ -159,12 +159,15 @@ class CriterionComparison(Schema):
     mean_value: Figure | None
     value_bias: Annotated[float | None, Field(description="−1 to 1; positive is a lenient judge.")]
     bias: Annotated[Figure, Field(description="−1 to 1; positive is a lenient judge, whatever the weight.")]
+    rates: MeanRates
     human_alpha: Annotated[
         Figure,
         Field(description="Krippendorff's α of people, ordinal where options are steps."),
     ]
     ceiling: HumanCeiling
     units: int
+    undecided: int
+    tied_share: Share
     errors: int
     adjudicated: int
 
@@ -183,7 +186,9 @@ class PairedTest(Shape[PairedT]):
 class ScoreAgreement(Shape[ShownScoreAgreement]):
     """Judge's scores against people's over the `n` items that have both; `bias` is judge less people.
 
-    An item has a score of people once all its criteria that people answer are settled.
+    People's score of an item is the mean of the scores of everybody who answered all its criteria that people
+    are asked, each cut at 0 and 1 and penalised by itself; where nobody did, that of their answers put
+    together. No majority and no adjudication is in it.
     """
 
 
@@ -239,7 +244,8 @@ class PeopleMean(Schema):
     `trust` is 0 where the judge is ignored, 1 where it is corrected in full, null where it tells nothing or
     everything is labelled. `missing` items were drawn and have no label; above a tenth of the draw `worst`
     and `best` are where the interval would end with all of them at that end. `reason` says why there is no
-    interval.
+    interval. `raters` gave the labels, 0 where that is not known; `of_raters` says "of these 2 raters" where
+    they are too few to tell how other people would differ, so that the interval is of these raters alone.
     """
 
     value: float | None
@@ -252,6 +258,8 @@ class PeopleMean(Schema):
     worst: float | None
     best: float | None
     reason: str
+    raters: int
+    of_raters: str
 
     @staticmethod
     def resolve_trust(comparison: Any) -> float | None:
@@ -274,8 +282,8 @@ class MeanScore(Schema):
     """The mean score that people would give to all items, from a random sample of labels and the judge.
 
     `these` tells of the `population`, `like_these` of cases like them. Both are null where the labelled items
-    are no random sample: `unavailable` says why, and which queue would allow an estimate. People's answers
-    are the means of raters, a tie is ½. `labelled` and `judged_labelled` are the plain means of people and
+    are no random sample: `unavailable` says why, and which queue would allow an estimate. People's score of
+    an item is the one of `scores`. `labelled` and `judged_labelled` are the plain means of people and
     judge over the items people labelled and tell of no others; `judged` is the judge's over all `items`.
     `left_out` are labelled items that are no part of the random sample. Every `n` counts items, and every
     case weighs the same.
@@ -376,8 +384,13 @@ class Comparison(Schema):
     overall: Agreement
     n_binary: int
     bias: Annotated[
-        Figure, Field(description="Of all units with a value on both sides: Σ w·(judge − people) / Σ|w|.")
+        Figure,
+        Field(
+            description="Of all units with a value on both sides: Σ w·(judge − people) / Σ|w|, of people the "
+            "mean of each unit's raters."
+        ),
     ]
+    rates: Annotated[MeanRates, Field(description="Of the units of binary criteria, pooled as in `overall`.")]
     leaning: Annotated[
         str,
         OneOf(["lenient", "strict", ""]),

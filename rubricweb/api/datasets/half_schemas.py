@@ -70,9 +70,19 @@ class Look(Shape[ShownLook]):
             "together the chance of a wrong claim stays within 5 %."
         ),
     ]
-    units: Annotated[int, Field(description="The items of test cases and criteria that were compared.")]
+    units: Annotated[
+        int | None,
+        Field(description="The items of test cases and criteria that were compared; null as `seal`."),
+    ]
+    items: Annotated[int | None, Field(description="The items that were compared; null as `seal`.")]
     dataset: Named
-    seal: Annotated[str, Field(description="SHA-256 over the answers that were in the test half then.")]
+    seal: Annotated[
+        str | None,
+        Field(
+            description="Digest, with a salt, of the answers that were in the test half then: looks with one "
+            "seal were at the same answers. Null while you are to review an item of the dataset blind."
+        ),
+    ]
     run: Annotated[Named | None, Field(description="The run that was compared; null once it is deleted.")]
     looked_by: Username
 

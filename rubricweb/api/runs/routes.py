@@ -150,20 +150,22 @@ def delete_run(request: TokenRequest, run_id: int, body: deletion_schemas.Deleti
     return deleted(request, access.access_run(request.auth.team, run_id), body)
 
 
-@runs.read("/runs/{int:run_id}/items", Role.VIEWER, list_of(schemas.RunItem))
+@runs.read("/runs/{int:run_id}/items", Role.VIEWER, list_of(schemas.RunItem, leaves_out=True))
 def list_run_items(request: TokenRequest, run_id: int, asked: Query[schemas.RunItemQuery]) -> Any:
-    """The graded items of a run, worst first; without those you are still to review blind."""
-    run = access.access_run(request.auth.team, run_id)
-    return listed(
-        results.run_items(
-            run,
-            viewer=request.auth.user,
-            order=asked.sort,
-            cursor=asked.cursor,
-            size=asked.limit,
-            where=read_where(run.dataset, asked.where),
-        )
+    """The graded items of a run, in the order of its dataset.
+
+    `left_out` counts those of the run that are not listed: by score also those that failed or have none.
+    """
+    run, viewer = access.access_run(request.auth.team, run_id), request.auth.user
+    page = results.run_items(
+        run,
+        viewer=viewer,
+        order=asked.sort,
+        cursor=asked.cursor,
+        size=asked.limit,
+        where=read_where(run.dataset, asked.where),
     )
+    return listed(page) | {"left_out": results.left_out_items(run, viewer=viewer, order=asked.sort)}
 
 
 @runs.read("/runs/{int:run_id}/items/{int:item_id}", Role.VIEWER, schemas.Report)

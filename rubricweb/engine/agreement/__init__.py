@@ -25,7 +25,14 @@ from rubricweb.engine.agreement.raters.krippendorff import (
     alpha_scores,
     alpha_within,
 )
-from rubricweb.engine.agreement.raters.leniency import RaterLeniency, effect_bias, leaning, rater_leniency
+from rubricweb.engine.agreement.raters.leniency import (
+    MeanRates,
+    RaterLeniency,
+    effect_bias,
+    leaning,
+    mean_rates,
+    rater_leniency,
+)
 from rubricweb.engine.agreement.raters.many_raters import (
     fleiss_kappa,
     gwet_ac1,
@@ -82,6 +89,7 @@ __all__ = [
     "Labelling",
     "LabelsNeeded",
     "McNemar",
+    "MeanRates",
     "Metric",
     "OptionAgreement",
     "OptionScale",
@@ -124,6 +132,7 @@ __all__ = [
     "mcnemar",
     "mean_figure",
     "mean_pair_kappa",
+    "mean_rates",
     "median_figure",
     "pair_kappa_within",
     "paired_t",

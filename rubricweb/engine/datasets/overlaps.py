@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,11 +50,15 @@ def overlap(first: RubricDataset, second: RubricDataset) -> Overlap:
     )
 
 
-def seal_of(dataset: RubricDataset) -> str:
-    """SHA-256, hexadecimal, over every item's id, what a judge is shown of it, rubric and ground truth.
+def seal_of(dataset: RubricDataset, salt: str = "") -> str:
+    """The digest, 64 hexadecimal digits, of every item's id, what a judge is shown of it, rubric and ground
+    truth.
 
     The order of the items, names, descriptions, metadata and raters' labels do not take part. Two datasets
-    with one seal are graded alike.
+    with one seal and salt are graded alike.
+
+    Without a salt it is a SHA-256: people who have the items can try which labels give it. Choose a random
+    ``salt`` for a seal that others see before the labels, and keep it to prove the seal later.
     """
     sealed = []
     for index, item in enumerate(dataset.items):
@@ -71,7 +76,12 @@ def seal_of(dataset: RubricDataset) -> str:
                 ]
             )
         )
-    return hashlib.sha256("\n".join(sorted(sealed)).encode()).hexdigest()
+    return salted(hashlib.sha256("\n".join(sorted(sealed)).encode()).hexdigest(), salt)
+
+
+def salted(digest: str, salt: str) -> str:
+    """HMAC-SHA256 of the digest, hexadecimal, with the salt as its key; the digest itself without a salt."""
+    return hmac.new(salt.encode(), digest.encode(), hashlib.sha256).hexdigest() if salt else digest
 
 
 def _content(dataset: RubricDataset, index: int) -> str:

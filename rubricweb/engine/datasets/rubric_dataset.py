@@ -139,9 +139,9 @@ class RubricDataset:
             raise ValueError("no rubric to score with; allowed: one given here, or the dataset's own")
         return score_labels(in_force, verdicts, normalize=normalize).score
 
-    def seal(self) -> str:
+    def seal(self, salt: str = "") -> str:
         """The digest of what is graded: see ``overlaps.seal_of``. Write it down before looking at results."""
-        return seal_of(self)
+        return seal_of(self, salt)
 
     def split_train_test(
         self, n_train: int, *, stratify: bool = True, seed: int | None = None

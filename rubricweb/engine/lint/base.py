@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.lint.draft import DraftCriterion
 
 Severity: TypeAlias = Literal["warning", "hint"]
@@ -42,8 +43,8 @@ class CriterionEvidence:
     - ``labels``: how often each label was given, abstentions (CANNOT_ASSESS, or an option that abstains)
       included; by people and judges together or by people alone, as the caller counts.
     - ``alpha``: Krippendorff's α among people, None when undefined; ``alpha_units`` the units it rests on.
-    - ``judge_higher`` / ``judge_lower``: items where the judge gives more / less credit than people: of a
-      penalty the error it sees is less.
+    - ``judge_bias``: how far the judge moves the score beside people, by ``effect_bias`` from the means of
+      each item's raters; None where no judge is known.
     """
 
     criterion: int
@@ -51,8 +52,7 @@ class CriterionEvidence:
     labels: Mapping[str, int]
     alpha: float | None = None
     alpha_units: int = 0
-    judge_higher: int = 0
-    judge_lower: int = 0
+    judge_bias: Figure | None = None
 
 
 @dataclass(frozen=True, slots=True)

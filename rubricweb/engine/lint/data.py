@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 
+from rubricweb.engine.agreement.intervals import Figure, p_against
 from rubricweb.engine.lint.base import CriterionEvidence, Hit, LintInput, Rule, RuleExample
 from rubricweb.engine.lint.draft import DraftCriterion
+from rubricweb.engine.number_format import text_of
 from rubricweb.engine.verdict import Verdict
 
 MIN_ITEMS = 10
@@ -19,7 +20,7 @@ LOW_ALPHA = 0.4
 """Krippendorff's α among people below which their labels hardly tell submissions apart."""
 
 BIAS_P = 0.01
-"""Two-sided p of the sign test below which a judge leans to one side: small, for many criteria are tested."""
+"""Two-sided p of the bias below which a judge leans to one side: small, for many criteria are tested."""
 
 
 def _never_varies(sight: LintInput) -> Iterator[Hit]:
@@ -61,34 +62,17 @@ def _low_agreement(sight: LintInput) -> Iterator[Hit]:
 
 def _judge_bias(sight: LintInput) -> Iterator[Hit]:
     for criterion, seen in _with_evidence(sight):
-        p = sign_test(seen.judge_higher, seen.judge_lower)
-        if p is None or p >= BIAS_P:
+        bias = seen.judge_bias
+        p = None if bias is None else p_against(bias)
+        if bias is None or bias.value is None or p is None or p >= BIAS_P:
             continue
-        higher = seen.judge_higher > seen.judge_lower
-        side, often, seldom = (
-            ("more lenient than", seen.judge_higher, seen.judge_lower)
-            if higher
-            else ("stricter than", seen.judge_lower, seen.judge_higher)
-        )
+        side = "more lenient" if bias.value > 0 else "stricter"
         yield Hit(
-            f"The judge is {side} people on {often} items and the other way on {seldom} (p = {p:.2g}).",
+            f"The judge is {side} than people over {bias.n} items: bias {text_of(bias, signed=True)} "
+            f"(p = {p:.2g}).",
             "Show the judge a met and an unmet example near the border, or another judge.",
             criterion.index,
         )
-
-
-def sign_test(higher: int, lower: int) -> float | None:
-    """Two-sided exact p that a difference is as often up as down; None without any difference.
-
-    p = 2 · P(X ≤ min) for X ~ Binomial(n, ½), at most 1. With 8 up and 0 down: 2 / 2⁸ = 0.0078; with 9 and 1:
-    2 · (1 + 10) / 2¹⁰ = 0.0215. It is McNemar's exact test for two labels.
-    """
-    n = higher + lower
-    if n == 0:
-        return None
-    # Whole numbers first: 2**n leaves the range of floats long before a quotient does.
-    tail = sum(math.comb(n, k) for k in range(min(higher, lower) + 1))
-    return min(1.0, 2 * tail / (1 << n))
 
 
 def _with_evidence(sight: LintInput) -> Iterator[tuple[DraftCriterion, CriterionEvidence]]:
@@ -107,8 +91,7 @@ def _shown(
     labels: Mapping[str, int] | None = None,
     *,
     alpha: float | None = None,
-    judge_higher: int = 0,
-    judge_lower: int = 0,
+    judge_bias: Figure | None = None,
 ) -> RuleExample:
     evidence = CriterionEvidence(
         criterion=0,
@@ -116,8 +99,7 @@ def _shown(
         labels=labels or {"MET": 12, "UNMET": 8},
         alpha=alpha,
         alpha_units=20,
-        judge_higher=judge_higher,
-        judge_lower=judge_lower,
+        judge_bias=judge_bias,
     )
     return RuleExample(({"requirement": "Names the capital."},), (evidence,))
 
@@ -165,13 +147,13 @@ JUDGE_BIAS = Rule(
     name="judge_bias",
     title="The judge leans to one side",
     explanation=(
-        "Where judge and people differ, it is nearly always in one direction: a sign test over those "
-        f"items gives p below {BIAS_P}. Differences of that kind do not average out over items."
+        "The judge's answers move the score beside people's in one direction: the t test of the bias, from "
+        f"the mean of each item's raters, gives p below {BIAS_P}. That does not average out over items."
     ),
     severity="warning",
     find=_judge_bias,
-    # 2 / 2⁸ = 0.0078 for eight to none; 2 · (1 + 10) / 2¹⁰ = 0.0215 for nine to one.
-    triggers=_shown(judge_higher=8, judge_lower=0),
-    passes=_shown(judge_higher=9, judge_lower=1),
+    # t of 19 degrees is 2.093: 2.093 · 0.4/0.2 = 4.19 has p 0.0005, 2.093 · 0.1/0.12 = 1.74 has 0.097.
+    triggers=_shown(judge_bias=Figure(0.4, 0.2, 0.6, 20, df=19)),
+    passes=_shown(judge_bias=Figure(0.1, -0.02, 0.22, 20, df=19)),
     reads="data",
 )

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from rubricweb.engine.lint.base import Hit, LintInput, Rule, RuleExample, criteria
 from rubricweb.engine.lint.language import BAD_ACT, BAD_QUALITY, ERROR_NOUN, SUBJECT
-from rubricweb.engine.scoring.weight_shares import weight_shares
+from rubricweb.engine.scoring.points import score_points
 
 MAX_CRITERIA = 30
 """Criteria beyond which people tire and verdicts get careless."""
 
-DOMINANT_SHARE = 0.5
-"""Share of the whole weight above which one criterion decides alone."""
+DOMINANT_POINTS = 50
+"""Points of the score, of 100, above which one wanted criterion decides alone."""
 
 FEW_CRITERIA = 3
 """Below so many criteria the balance of a rubric says nothing."""
@@ -87,11 +87,17 @@ def _dominant(sight: LintInput) -> Iterator[Hit]:
     weights = [criterion.weight for criterion in sight.criteria]
     if sum(1 for weight in weights if weight) < FEW_CRITERIA:
         return
-    for criterion, share in zip(sight.criteria, weight_shares(weights), strict=True):
-        if share is not None and share > DOMINANT_SHARE:
+    for criterion, points in zip(sight.criteria, score_points(weights), strict=True):
+        if points is not None and points > DOMINANT_POINTS:
             yield Hit(
-                f"Carries {share:.0%} of the whole weight: the score is this verdict and little else.",
+                f"Moves {points:.0f} of 100 points: the score is this verdict and little else.",
                 "Lower its weight, or split it into the parts that make it so important.",
+                criterion.index,
+            )
+        elif points is not None and points <= -100:
+            yield Hit(
+                f"Takes {-points:.0f} of 100 points: where it is met the score is 0, whatever else is there.",
+                "Lower its weight, unless this error alone is to decide.",
                 criterion.index,
             )
 
@@ -152,14 +158,15 @@ NEGATION_WITH_NEGATIVE_WEIGHT = Rule(
 )
 DOMINANT_CRITERION = Rule(
     name="dominant_criterion",
-    title="One criterion over half of the weight",
+    title="One criterion decides the score",
     explanation=(
-        f"With {FEW_CRITERIA} or more weighted criteria, one that carries over half of Σ|w| decides the "
-        "score alone; the others cannot make up for it."
+        f"With {FEW_CRITERIA} or more weighted criteria, one that gives over {DOMINANT_POINTS} of the "
+        "100 points of the score, or an error that takes all 100, decides alone; the others cannot make up "
+        "for it."
     ),
     severity="warning",
     find=_dominant,
-    # 10 of 16 is 62.5 %; in the other, 5 of 10 is exactly half.
+    # 10 of the 13 that are wanted is 77 points; in the other, 5 of 10 is exactly half.
     triggers=RuleExample(
         (
             {"requirement": "Names the capital.", "weight": 10},
@@ -170,7 +177,7 @@ DOMINANT_CRITERION = Rule(
     passes=RuleExample(
         (
             {"requirement": "Names the capital.", "weight": 5},
-            {"requirement": "Names the river.", "weight": 3},
+            {"requirement": "Names the river.", "weight": 5},
             {"requirement": "Insults the reader.", "weight": -2},
         )
     ),

@@ -164,8 +164,19 @@ class Criterion(BaseModel):
 
         Without options the ends of the scale, 0 or 1. Options worth 0.4 and 0.9: 0.4, or 0.9 as an error.
         """
-        values = [option.value for option in self.options if not option.na] or [0.0, 1.0]
-        return max(values) if self.weight < 0 else min(values)
+        return max(self._values) if self.weight < 0 else min(self._values)
+
+    @property
+    def span(self) -> float:
+        """How far apart, 0 to 1, its best and its worst answer are worth: 1 without options.
+
+        Options worth 0.4, 0.6 and 0.9: 0.5.
+        """
+        return max(self._values) - min(self._values)
+
+    @property
+    def _values(self) -> list[float]:
+        return [option.value for option in self.options if not option.na] or [0.0, 1.0]
 
     def find_option_by_label(self, label: str) -> int:
         """The 0-based place of the option called ``label``, compared as ``folded``.

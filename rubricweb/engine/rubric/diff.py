@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from rubricweb.engine.rubric import Criterion, Rubric
+from rubricweb.engine.rubric.words import Segment, within_pairs, word_diff
 
 Aspect: TypeAlias = Literal[
     "renamed",
@@ -27,25 +25,6 @@ Aspect: TypeAlias = Literal[
     "examples",
     "moved",
 ]
-
-MAX_DIFF_WORDS = 4_000
-"""Words per text that are compared one by one; longer texts are shown as wholly replaced."""
-
-
-MAX_DIFF_STEPS = 4_000_000
-"""Pairs of words that are looked at in all word diffs of two versions together, about a second; the criteria
-for which nothing is left are shown as wholly replaced."""
-
-STEPS_PER_PAIR = 4
-"""A word diff takes at most so many steps for each pair of words; usual texts take one or two."""
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A piece of text in a word diff: kept in both, only in the older, or only in the newer."""
-
-    kind: Literal["same", "gone", "new"]
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +138,7 @@ def rubric_diff(before: Rubric, after: Rubric) -> RubricDiff:
     return RubricDiff(
         changes=tuple(
             replace(change, word_by_word=compared)
-            for change, compared in zip(changes, within_steps(map(_requirements, changes)), strict=True)
+            for change, compared in zip(changes, within_pairs(map(_requirements, changes)), strict=True)
         ),
         unchanged=unchanged,
         reordered=bool(moved),
@@ -192,76 +171,11 @@ def _moved(partner: Mapping[int, int]) -> set[int]:
     return set(partner) - stayed
 
 
-def word_diff(before: str, after: str, *, word_by_word: bool = True) -> tuple[Segment, ...]:
-    """Two texts as words that stayed, went and came; joining all but the "gone" ones gives `after` back.
-
-    "names the city" → "names a city": same "names ", gone "the", new "a", same " city". Without
-    `word_by_word` the one is wholly gone and the other new: see `within_steps`.
-    """
-    if not word_by_word:
-        return _replaced(before, after)
-    old, new = _WORDS.findall(before), _WORDS.findall(after)
-    if max(len(old), len(new)) > MAX_DIFF_WORDS:
-        return _replaced(before, after)
-    try:
-        return tuple(Segment(kind, text) for kind, text in _pieces(old, new) if text)  # type: ignore[arg-type]  # of the Literal
-    except _TooManySteps:
-        return _replaced(before, after)
-
-
-def _replaced(before: str, after: str) -> tuple[Segment, ...]:
-    """The one text wholly gone and the other new, without a look at their words."""
-    pieces = (Segment("gone", before), Segment("new", after))
-    return tuple(piece for piece in pieces if piece.text)
-
-
-def within_steps(pairs: Iterable[tuple[str, str]]) -> Iterator[bool]:
-    """Whether each pair of texts of one page is to be compared word by word: none is after MAX_DIFF_STEPS."""
-    left = MAX_DIFF_STEPS
-    for before, after in pairs:
-        left -= len(_WORDS.findall(before)) * len(_WORDS.findall(after))
-        yield left >= 0
-
-
 def _requirements(change: Change) -> tuple[str, str]:
     return (
         change.before.requirement if change.before else "",
         change.after.requirement if change.after else "",
     )
-
-
-_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
-
-
-def _pieces(old: list[str], new: list[str]) -> Iterator[tuple[str, str]]:
-    for tag, i1, i2, j1, j2 in _Matcher(old, new).get_opcodes():
-        if tag == "equal":
-            yield "same", "".join(new[j1:j2])
-        else:
-            yield "gone", "".join(old[i1:i2])
-            yield "new", "".join(new[j1:j2])
-
-
-class _TooManySteps(Exception):
-    """Two texts repeat their words so much that comparing them takes far longer than others as long."""
-
-
-class _Matcher(difflib.SequenceMatcher[str]):
-    """A SequenceMatcher that gives up: with words that repeat it takes the cube of their number."""
-
-    def __init__(self, old: list[str], new: list[str]) -> None:
-        super().__init__(None, old, new, autojunk=False)
-        counts = Counter(new)
-        self._repeated = [counts[word] for word in old]
-        self._left = STEPS_PER_PAIR * len(old) * len(new)
-
-    def find_longest_match(
-        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
-    ) -> difflib.Match:
-        self._left -= sum(self._repeated[alo:ahi])
-        if self._left < 0:
-            raise _TooManySteps
-        return super().find_longest_match(alo, ahi, blo, bhi)
 
 
 def _matched(before: tuple[Criterion, ...], after: tuple[Criterion, ...]) -> dict[int, int]:

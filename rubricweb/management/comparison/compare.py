@@ -193,16 +193,7 @@ def _print(comparison: Comparison) -> None:
     if comparison.panel is not None:
         console.print(_members(comparison.panel))
         console.print(f"α among the members {text_of(comparison.panel.alpha)}.")
-    scores = comparison.scores.agreement
-    if scores.n:
-        console.print(
-            f"Scores of {counted(scores.n, 'item')}: Pearson {text_of(scores.pearson)}, "
-            f"Spearman {text_of(scores.spearman)}, "
-            f"judge less people {text_of(scores.bias, signed=True)} on average."
-        )
-    _print_estimate(comparison.scores.estimate)
-    if comparison.leaning:
-        console.print(f"The judge is {comparison.leaning}: bias {text_of(comparison.bias, signed=True)}.")
+    _print_means(comparison)
     if comparison.ceiling.n:
         console.print(
             f"κ in a seat is the judge's, people's κ that of each of these {comparison.ceiling.raters} "
@@ -222,11 +213,33 @@ def _print(comparison: Comparison) -> None:
     _print_left_out(comparison)
 
 
+def _print_means(comparison: Comparison) -> None:
+    """Scores, rates and bias: people's are the means of raters, never their majority."""
+    console = terminal()
+    scores, rates = comparison.scores.agreement, comparison.rates
+    if scores.n:
+        console.print(
+            f"Scores of {counted(scores.n, 'item')}: Pearson {text_of(scores.pearson)}, "
+            f"Spearman {text_of(scores.spearman)}, "
+            f"judge less people {text_of(scores.bias, signed=True)} on average."
+        )
+    _print_estimate(comparison.scores.estimate)
+    if rates.people.value is not None:
+        what = "gives credit" if comparison.has_penalties else "says MET"
+        console.print(
+            f"The judge {what} on {share(rates.judge.value)} of {counted(rates.people.n, 'unit')}, people on "
+            f"{share(rates.people.value)}: of each unit the mean of its raters."
+        )
+    if comparison.leaning:
+        console.print(f"The judge is {comparison.leaning}: bias {text_of(comparison.bias, signed=True)}.")
+
+
 def _print_left_out(comparison: Comparison) -> None:
     console = terminal()
     if comparison.undecided:
         tied = counted(comparison.undecided, "labelled criterion", "labelled criteria")
-        console.print(f"{tied} left out: people are tied.")
+        of_all = f"{share(comparison.tied_share)} of what was labelled"
+        console.print(f"{tied}, {of_all}, left out of accuracy and κ: people are tied. Means count a tie ½.")
     if comparison.of_other_systems:
         labels = counted(comparison.of_other_systems, "label")
         console.print(f"{labels} of other versions' answers: the run was not over those.")
@@ -262,13 +275,15 @@ def _print_estimate(estimate: PeopleEstimate) -> None:
     if estimate.unavailable is not None:
         print_unavailable(estimate.unavailable, of="What people would say of all items is not known.")
         return
-    for of, mean in ((estimate.population, estimate.these), ("cases like these", estimate.like_these)):
+    for of, mean in ((f"over {estimate.population}", estimate.these), (estimate.about, estimate.like_these)):
         assert mean is not None
         why, items = f" {mean.reason}" if mean.reason else "", counted(mean.n, "fully labelled item")
-        console.print(f"People's mean score over {of}: {text_of(mean)} from {items}.{why}")
+        console.print(f"People's mean score {of}: {text_of(mean)} from {items}.{why}")
     these, like_these = estimate.these, estimate.like_these
     assert these is not None
     assert like_these is not None
+    if like_these.of_raters:
+        console.print(like_these.other_raters_words)
     if these.worst is not None:
         console.print(
             f"{these.missing:,} items people were asked about have no answer; with all of them worst or best "

@@ -15,6 +15,7 @@ from rubricweb.models import Role
 from rubricweb.selectors.comparison.case import CaseAnswer, case_answers
 from rubricweb.selectors.datasets.cases import words_of
 from rubricweb.selectors.datasets.tags import tags_of
+from rubricweb.selectors.shared.left_out import left_out
 from rubricweb.selectors.teams import lookup
 
 MOST = 500
@@ -33,12 +34,15 @@ def show_case(options: argparse.Namespace) -> int:
         return 0
     name, asked = given_key(case.key) or f"id:{case.pk}", query_text(words_of(case).to_engine().query)
     note(f"Case {name}: {first_words(asked)}")
-    if tags := tags_of([case.pk]).get(case.pk):
+    tags = () if answers.hidden else tags_of([case.pk]).get(case.pk)
+    if tags:
         note(f"Tags: {', '.join(tags)}")
     rows = table(("id", "answer", "words", "run", "judge", "people"), ("score",))
     for answer in answers.answers:
         rows.add_row(*_row(answer))
     terminal().print(rows)
+    for one in left_out(to_review_blind=answers.hidden):
+        note(f"Left out: {one.says}.")
     if not answers.graded_alike:
         note("Judge, rubric version or examples differ: compare scores only where they are the same.")
     note_more(FirstRows(answers.answers, answers.next_cursor is not None), len(answers.answers))

@@ -47,7 +47,11 @@ def _say(dataset: Dataset, halves: selected.Halves) -> int:
         rows = table(("look", "when", "by", "run"), ("items", "version", "claims at"))
         for look in halves.looks:
             about = (str(look.number), moment(look.at), str(look.looked_by or ""), str(look.run or "deleted"))
-            figures = (count(look.items), str(look.dataset_version), percent(look.confidence, 2))
+            figures = (
+                "withheld" if look.items is None else count(look.items),
+                str(look.dataset_version),
+                percent(look.confidence, 2),
+            )
             rows.add_row(*about, *figures)
         terminal().print(rows)
     return 0

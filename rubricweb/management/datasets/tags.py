@@ -10,7 +10,7 @@ from rubricweb.management.terminal.actor import note, resolve_actor
 from rubricweb.management.terminal.printed import table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role, User
-from rubricweb.selectors.blinding import unnamed_of
+from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.datasets.tags import TagCount, asked_tags, tag_counts
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets.tags import tagging
@@ -43,7 +43,7 @@ def tag(options: argparse.Namespace) -> int:
         return 0
     note(f"{made}.")
     # How many had a tag says which tags they had: nothing for those who are still to review a case blind.
-    for tag in made.removed if not unnamed_of(actor.user, actor.team, dataset.pk) else ():
+    for tag in made.removed if not hidden_of(actor.user, actor.team, dataset.pk) else ():
         lost = before[tag] - after[tag]
         note(f"{counted(lost, 'case')} had {tag}." if lost else f"No case had {tag}.")
     return 0

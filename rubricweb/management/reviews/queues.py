@@ -10,7 +10,7 @@ from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import read_text_file
 from rubricweb.management.terminal.printed import Table, facts, say, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.models import Dataset, ReviewQueue, Role, RubricVersion, User
+from rubricweb.models import Blind, Dataset, ReviewQueue, Role, RubricVersion, User
 from rubricweb.selectors.datasets.systems import queue_systems, versions_called
 from rubricweb.selectors.reviews import queues as selected
 from rubricweb.selectors.reviews.queue_plans import queue_plan
@@ -18,7 +18,7 @@ from rubricweb.selectors.reviews.queue_sources import Source, new_seed
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.reviews import queue_changes
 from rubricweb.services.reviews import queues as services
-from rubricweb.templatetags.display import count, duration, systems_words
+from rubricweb.templatetags.display import count, duration, systems_words, tells_system
 
 
 def list_queues(options: argparse.Namespace) -> int:
@@ -115,7 +115,8 @@ def new(options: argparse.Namespace) -> int:
         answers = "" if plan.answers is None else f", {count(plan.answers)} answers"
         work = f", about {duration(plan.seconds)} of work" if plan.seconds is not None else ""
         said = f"{count(plan.items)} items, {count(plan.reviews)} reviews{answers}{work}."
-        return say(said, *plan.source)
+        told = [tells_system(plan.one_system)] if plan.one_system and options.blind != Blind.NONE else []
+        return say(said, *plan.source, *told)
     queue = services.create_queue(
         actor.team,
         services.QueueRequest(
@@ -146,14 +147,22 @@ def edit(options: argparse.Namespace) -> int:
     """Other words for reviewers, and another time until items are released; what is not named stays."""
     actor, queue = _queue(options, Role.EDITOR)
     instructions = read_text_file(options.instructions) if options.instructions else None
-    if options.name is None and instructions is None and options.hold is None:
-        raise Invalid("Nothing to change; allowed: --name, --instructions and --hold.")
+    if options.name is None and instructions is None and options.hold is None and options.history is None:
+        raise Invalid("Nothing to change; allowed: --name, --instructions, --hold and --history.")
     queue_changes.edit_queue(
-        queue, by=actor.user, name=options.name, instructions=instructions, hold_minutes=options.hold
+        queue,
+        by=actor.user,
+        name=options.name,
+        instructions=instructions,
+        hold_minutes=options.hold,
+        history=None if options.history is None else options.history == "yes",
     )
     if options.json:
         _print_in_full(queue, actor.user)
         return 0
+    if queue.imported:
+        settled = "not to be settled" if queue.history else "to be settled"
+        return say(f"Labels {queue.pk} are {queue.name}; what their raters differ on is {settled}.")
     return say(
         f"Queue {queue.pk} is {queue.name}; items are released after {queue.hold_minutes} idle minutes."
     )

@@ -3,7 +3,7 @@
 from rubricweb.engine.agreement.intervals import CONFIDENCE
 from rubricweb.engine.agreement.scores.pairing import Unit
 from rubricweb.engine.formats.content_ids import given_key
-from rubricweb.engine.number_format import counted, figure_text, number, p_text, share, text_of
+from rubricweb.engine.number_format import counted, figure_text, number, p_text, share, text_of, unseen_words
 from rubricweb.engine.number_format import difference as shown_difference
 from rubricweb.management.runs import gates
 from rubricweb.management.terminal.actor import Actor, note
@@ -12,13 +12,13 @@ from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Run
 from rubricweb.selectors.runs.diff.changes import CriterionChange
 from rubricweb.selectors.runs.diff.diff import (
-    CasesWithoutPair,
     OnlyIn,
     RunDiff,
     require_comparable,
     run_diff,
 )
 from rubricweb.selectors.runs.diff.items import DiffItemRow, hidden_from, item_changes, item_page
+from rubricweb.selectors.runs.diff.without_pair import CasesWithoutPair
 
 SHOWN_ITEMS = 10
 FAILS_ON = {"down": ("down",), "open": ("down", "open", "")}
@@ -84,6 +84,9 @@ def _print(diff: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
         f"{text_of(diff.scores.mean_one)} became {text_of(diff.scores.mean_other)}. "
         f"Wilcoxon p {p_text(test.p)}, Cohen's d {text_of(diff.scores.cohen_d, signed=True)}."
     )
+    if diff.scores.n:
+        lowest = f"Lowest {number(diff.scores.lowest_one, 2)} became {number(diff.scores.lowest_other, 2)}."
+        console.print(f"{lowest} {unseen_words(diff.scores.n, diff.paired_by, diff.scores.unseen_failures)}")
     is_off_0 = (difference.low or 0) > 0 or (difference.high or 0) < 0
     if None not in (test.p, difference.low) and ((test.p or 0) < 1 - CONFIDENCE) != is_off_0:
         console.print(
@@ -95,7 +98,7 @@ def _print(diff: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
         f"{units.capitalize()}: {counted(counts['regression'], 'regression')}, "
         f"{counted(counts['fix'], 'fix', 'fixes')}, "
         f"{counts['unchanged']} unchanged, "
-        f"{counts['unpaired']} in no difference, without a score or with an error on a side."
+        f"{counts['unpaired']} in no difference{_why_unpaired(diff)}."
     )
     for side in diff.sides:
         system = f"{side.system}, " if side.system else ""
@@ -108,7 +111,7 @@ def _print(diff: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
             f"  {side.run} ({side.run.pk}) is a try, over {counted(side.size.items, 'item')} of the "
             f"{side.size.dataset_items} there were: a run over all of them may say something else."
         )
-    if diff.without_pair is not None:
+    if diff.paired_by == "case":
         _print_without_pair(diff, diff.without_pair)
     if diff.criteria:
         console.print(_criteria(diff))
@@ -136,15 +139,28 @@ def _named_sides(diff: RunDiff) -> tuple[str, str]:
     return after, before
 
 
+def _why_unpaired(diff: RunDiff) -> str:
+    """ ": 2 only in the run, 1 without a score on a side"; "" where nothing is unpaired."""
+    why = diff.without_pair
+    parts = [
+        (why.only_run.n, "only in the run"),
+        (why.only_baseline.n, "only in the baseline"),
+        (why.reworded.n, "in words that the other was not asked"),
+        (why.unscored, "without a score or with an error on a side"),
+    ]
+    found = ", ".join(f"{n} {words}" for n, words in parts if n)
+    return f": {found}" if found else ""
+
+
 def _print_without_pair(diff: RunDiff, without: CasesWithoutPair) -> None:
     after, before = _named_sides(diff)
     for cases, where in (
         (without.only_run, f"answered only by {after}"),
         (without.only_baseline, f"answered only by {before}"),
-        (without.reworded, "asked in other words since"),
+        (without.reworded, "in words that the other was not asked"),
     ):
-        if cases.n:
-            more = ", …" if cases.n > len(cases.keys) else ""
+        if cases.keys:
+            more = ", …" if cases.has_more else ""
             named = f"{', '.join(cases.keys)}{more}"
             terminal().print(f"  No pair: {counted(cases.n, 'case')} {where}: {named}")
 

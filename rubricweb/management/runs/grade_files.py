@@ -13,7 +13,7 @@ from rubricweb.engine import InvalidFile, RubricDataset
 from rubricweb.engine.autograders import AUTOGRADERS, Autograder
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
-from rubricweb.engine.number_format import counted, share
+from rubricweb.engine.number_format import counted, low_end_words, share
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, environment_config
 from rubricweb.judges.evaluation import EvalResult, evaluate
@@ -152,6 +152,9 @@ def _finish(options: argparse.Namespace, result: EvalResult, judge: str) -> int:
     table.add_row("judge", f"{options.autograder} by {judge}")
     table.add_row("items", f"{summary.fully_judged} of {summary.items} fully judged")
     table.add_row("mean score", mean_words(mean, summary.unit))
+    if summary.lowest is not None:
+        below = None if summary.passed.value is None else 1 - summary.passed.value
+        table.add_row("  low end", low_end_words(summary.lowest, below))
     for name, score in summary.groups.items():
         table.add_row(f"  {name or 'no group'}", mean_words(score, summary.unit))
     coverages = [one.report.coverage for one in result.item_results if one.report.coverage is not None]

@@ -40,6 +40,6 @@ def _as_one_line(line: JournalLine) -> str:
     label = "" if line.kind == "review" else line.label
     if line.kind == "item" and not label:
         label = f"id:{line.target_id}"
-    detail = [f"· {name} {value}" for name, value in line.detail]
+    detail = [f"· {name} {value}" for name, value in line.detail_words]
     words = [moment(line.at), line.actor or "rubricweb", line.verb, line.kind, label, *detail]
     return " ".join(" ".join(filter(None, words)).split())

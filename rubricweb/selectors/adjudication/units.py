@@ -1,8 +1,9 @@
 """One unit as an adjudicator sees it: who said what, and why, without their names."""
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass
+
+from django.utils.crypto import salted_hmac
 
 from rubricweb.engine.ground_truth import majority
 from rubricweb.models import (
@@ -139,11 +140,12 @@ def own_decision(item: Item, criterion: Criterion, *, by: User) -> Adjudication 
 def aliases(item: Item) -> dict[int, str]:
     """Rater id → Rater A, Rater B, … for all who submitted a review of the item.
 
-    Who gets which letter depends on the item, so that it does not tell who it is.
+    Who gets which letter depends on the item and on the secret key of the server: nobody can work it out from
+    the ids.
     """
 
     def mixed(rater_id: int) -> str:
-        return hashlib.sha256(f"{item.pk}:{rater_id}".encode()).hexdigest()
+        return salted_hmac("letters of raters", f"{item.pk}:{rater_id}", algorithm="sha256").hexdigest()
 
     submitted = Review.objects.filter(
         item=item, state=ReviewState.SUBMITTED, queue__team__deleted_at=None

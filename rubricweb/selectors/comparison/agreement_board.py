@@ -23,7 +23,7 @@ from rubricweb.engine.agreement import (
 from rubricweb.engine.agreement.judge.kappa import Weighting
 from rubricweb.errors import NotFound
 from rubricweb.models import Criterion, Item, QueueState, Rater, ReviewQueue, User
-from rubricweb.selectors.blinding import key_is_hidden, require_queues_visible
+from rubricweb.selectors.blinding import is_hidden, require_queues_visible
 from rubricweb.selectors.comparison.agreement_raters import (
     RaterAgreement,
     RaterName,
@@ -104,7 +104,7 @@ class MatrixRow:
 class HardItem:
     """An item and the share of equal pairs of labels on it, averaged over its `n` units with two labels.
 
-    `key` is None for somebody from whom it is kept: see `key_is_hidden`.
+    `key` is None for somebody from whom it is kept: see `is_hidden`.
     """
 
     item_id: int
@@ -364,9 +364,7 @@ def _hardest(
     # Of items that are equally hard, those with more units say more.
     order = np.lexsort((found, -n, mean))
     hard = [index for index in order.tolist() if mean[index] < 1][:MOST_HARD_ITEMS]
-    some = Item.objects.filter(pk__in=found[hard].tolist()).annotate(
-        unnamed=key_is_hidden(viewer, queue.team)
-    )
+    some = Item.objects.filter(pk__in=found[hard].tolist()).annotate(unnamed=is_hidden(viewer, queue.team))
     rows = some.values_list("pk", "key", "description", "unnamed")
     known = {pk: (None if unnamed else key, description) for pk, key, description, unnamed in rows}
     return tuple(

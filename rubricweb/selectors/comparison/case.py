@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Withheld
 from rubricweb.models import NOT_RETIRED, Case, Criterion, Item, Judgement, RunItem, User
-from rubricweb.selectors.blinding import key_is_hidden
+from rubricweb.selectors.blinding import is_hidden
 from rubricweb.selectors.datasets.items import name_systems
 from rubricweb.selectors.labels.provenance import Provenance, items_provenance
 from rubricweb.selectors.runs.over_time.score_series import judged_as
@@ -46,11 +46,15 @@ class CaseAnswer:
 
 @dataclass(frozen=True)
 class CaseAnswers:
-    """Answers to a case, a page of them; `graded_alike` says that one judge graded those by one rubric."""
+    """Answers to a case, a page of them; `graded_alike` says that one judge graded those by one rubric.
+
+    `hidden` others are left out of all pages: the viewer is still to review them blind.
+    """
 
     answers: tuple[CaseAnswer, ...]
     next_cursor: str | None
     graded_alike: bool
+    hidden: int
 
 
 def case_answers(
@@ -58,12 +62,14 @@ def case_answers(
 ) -> CaseAnswers:
     """The answers by the order of their system versions, then attempts; retired ones are among them.
 
-    Raises Withheld while the viewer is still to review one of them blind: by elimination the others would
-    tell who gave it. The number of queries does not depend on that of answers.
+    Those hidden from the viewer are left out and counted; raises Withheld where all are. The number of
+    queries does not depend on that of answers.
     """
     team = case.dataset.team
     answers = Item.objects.filter(case=case)
-    if answers.filter(key_is_hidden(viewer, team)).exists():
+    hidden = list(answers.filter(is_hidden(viewer, team)).values_list("pk", flat=True))
+    answers = answers.exclude(pk__in=hidden)
+    if hidden and not answers.exists():
         raise Withheld(
             "You are a rater of an answer to this case, or of the same words, in an open blind queue. Who "
             "answered, and what was said of it, appears once you have submitted your reviews."
@@ -89,7 +95,7 @@ def case_answers(
         for item in page.rows
     )
     alike = len({judged_as(row.run) for row in gradings.values()}) <= 1
-    return CaseAnswers(found, page.next_cursor, alike)
+    return CaseAnswers(found, page.next_cursor, alike, len(hidden))
 
 
 def _newest_gradings(items: Sequence[Item]) -> dict[int, RunItem]:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from rubricweb.engine.agreement import Figure, HumanCeiling, PairAgreement, leaning
+from rubricweb.engine.agreement import Figure, HumanCeiling, MeanRates, PairAgreement, leaning
 from rubricweb.engine.agreement.intervals import CONFIDENCE, widened
+from rubricweb.engine.agreement.judge.matrix import ConfusionMatrixRow, confusion_matrix
+from rubricweb.engine.agreement.raters.unit_values import bias_of, rates_of
 from rubricweb.engine.number_format import counted
 from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.errors import Invalid
@@ -31,12 +33,11 @@ from rubricweb.selectors.comparison.people_scores import PeoplesScores, scored_r
 from rubricweb.selectors.comparison.scores import ScoreComparison, compare_item_scores
 from rubricweb.selectors.datasets.looks import Look, tested_items
 from rubricweb.selectors.labels.by_kind import (
-    ConfusionMatrixRow,
     CriterionComparison,
     Evidence,
     UnitsOfTestHalf,
     WithinCriteria,
-    confusion_matrix,
+    tied_share,
     units_of_test_half,
 )
 from rubricweb.selectors.labels.ground_truth import (
@@ -72,12 +73,13 @@ class Comparison:
     that an answer helped the score, whatever the sign of its criterion. Options of different criteria are no
     common scale. `within` is the same with chance counted within each criterion, and what is claimed rests on
     it; None where there is one criterion only, or all are items' own. `bias` is over all units both gave a
-    value, `scores` compares whole items, whatever the kinds of their criteria. `panel` has the judges of a
-    panel one by one, None for a single judge. `of_other_systems` counts units of items of system versions
-    that none of the runs is about, and `on_other_versions` those labelled by another version of the rubric
-    than the run's: the run was asked neither, and they are in no figure. `unavailable` says why no unit has
-    an answer of both sides, `describes` of which items the figures tell. `tested` are those of the units that
-    are on test cases, and `look` the look at these that was counted for it, if one was.
+    value, `rates` over those of binary criteria, by effect; both are means over the means of each unit's
+    raters, ties among them. `scores` compares whole items, whatever the kinds of their criteria. `panel` has
+    the judges of a panel one by one, None for a single judge. `of_other_systems` counts units of items of
+    system versions that none of the runs is about, and `on_other_versions` those labelled by another version
+    of the rubric than the run's: the run was asked neither, and they are in no figure. `unavailable` says why
+    no unit has an answer of both sides, `describes` of which items the figures tell. `tested` are those of
+    the units that are on test cases, and `look` the look at these that was counted for it, if one was.
     """
 
     run: Run
@@ -87,6 +89,7 @@ class Comparison:
     n_binary: int
     has_penalties: bool
     bias: Figure
+    rates: MeanRates
     human_alpha: Figure
     ceiling: HumanCeiling
     within: WithinCriteria | None
@@ -131,8 +134,7 @@ class Comparison:
     @property
     def tied_share(self) -> float | None:
         """The share of labelled units where people are tied: figures of majorities leave them out."""
-        labelled = self.units + self.undecided
-        return self.undecided / labelled if labelled else None
+        return tied_share(self.undecided, self.units)
 
     @property
     def on_own_rubrics(self) -> int:
@@ -190,7 +192,7 @@ def compare(
     answers = run_answers(runs, beside=queues, everywhere=checks)
     asked = _criteria_of(truths)
     cases = _cases(runs if checks else (), queues)
-    evidence = Evidence(truths, of_people(by_rater), answers, asked, resamples, seed, cases)
+    evidence = Evidence(truths, by_rater, of_people(by_rater), answers, asked, resamples, seed, cases)
     pooled = evidence.by_effect
     others = _not_binary(asked)
     units = sorted(unit for unit, truth in truths.items() if truth.verdict is not None)
@@ -204,7 +206,8 @@ def compare(
         overall=pooled.pair(binary),
         n_binary=len(binary),
         has_penalties=evidence.has_penalties,
-        bias=evidence.bias(units),
+        bias=bias_of(evidence.valued(sorted(truths))),
+        rates=rates_of(pooled.valued(sorted(labelled_binary))),
         human_alpha=pooled.alpha(labelled_binary),
         ceiling=pooled.ceiling(labelled_binary),
         within=pooled.within(binary, labelled_binary, {criterion.pk for criterion in criteria}),
@@ -298,7 +301,8 @@ def overview(
     )
     answers = run_answers(runs, beside=queues)
     cases = _cases((), queues)
-    pooled = Evidence(labelled, of_people(by_rater), answers, asked, resamples, seed, cases).by_effect
+    evidence = Evidence(labelled, by_rater, of_people(by_rater), answers, asked, resamples, seed, cases)
+    pooled = evidence.by_effect
     agreement = pooled.pair(units)
     labelled_binary = [unit for unit in labelled if unit[0] not in hidden and unit[1] not in others]
     of_others = found.keys() - labelled.keys()

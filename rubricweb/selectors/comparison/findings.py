@@ -47,12 +47,10 @@ def findings(comparison: Comparison) -> list[ComparisonFinding]:
     confidence = comparison.confidence
     choices = [(row, row.options) for row in comparison.criteria if row.options is not None and row.options.n]
     sentences: list[ComparisonFinding | None] = []
+    if comparison.rates.people.n:
+        sentences.append(_bias(comparison))
     if comparison.overall.n:
-        sentences = [
-            _bias(comparison),
-            _agreement(comparison),
-            *_people_over_all(comparison),
-        ]
+        sentences += [_agreement(comparison), *_people_over_all(comparison)]
     agreeing = _all_at_once([kappa_of(options) for _, options in choices], confidence)
     reliable = _all_at_once([row.human_alpha for row, _ in choices], confidence, against=RELIABLE_ALPHA)
     over_ceiling = _all_at_once(
@@ -131,7 +129,7 @@ def _ceiling_difference(ceiling: HumanCeiling) -> Figure:
 
 
 def _bias(comparison: Comparison) -> ComparisonFinding | None:
-    judge, people = comparison.overall.judged_met_rate, comparison.overall.reference_met_rate
+    judge, people = comparison.rates.judge, comparison.rates.people
     bias = inside(widened(comparison.bias, comparison.confidence), -1, 1)
     if bias.value is None:
         return None

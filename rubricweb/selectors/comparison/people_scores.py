@@ -2,21 +2,34 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 from statistics import fmean
+
+import numpy as np
 
 from rubricweb.engine.rubric.criterion import Criterion as EngineCriterion
 from rubricweb.engine.scoring import Abstention, Outcome, penalised, score_verdicts
-from rubricweb.engine.scoring.outcomes import label_outcome, value_of
+from rubricweb.engine.scoring.outcomes import label_outcome
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import RubricVersion, Run, RunItem
 from rubricweb.selectors.labels.ground_truth import Labels, Unit
 
+MOST_COMBINATIONS = 120
+"""So many combinations of people's answers are scored at most, where nobody answered every criterion."""
+
 
 @dataclass(frozen=True)
 class PeoplesScore:
-    """`mean` is the score of the raters' mean answers: of MET and UNMET it is ½.
+    """People's score of one item: `mean` is the mean of their own scores, never the score of mean answers.
 
-    `by_rater` has the own score of everybody who answered all they were asked, by the id of the rater.
+    Every person's answers are scored by themselves, cut at 0 and 1 and penalised, before the mean is taken.
+    `by_rater` has the score of everybody who answered all criteria people are asked, by the id of the rater,
+    and `mean` is theirs: what others said of some criteria is part of the rates of these. Where nobody
+    answered all, `by_rater` is empty and `mean` that of the scores of `_combined` answers.
+
+    Worked: weights 1 and −1; ann says MET MET, bob UNMET MET, cat MET UNMET: 0, −1 cut to 0, and 1 make ⅓.
+    Of their mean answers ⅔ and ⅔ the score would be 0.
     """
 
     mean: float
@@ -43,7 +56,7 @@ class PeoplesScores:
         }
 
     def of(self, labelled: Labels, measured: Mapping[Unit, float]) -> dict[int, PeoplesScore]:
-        """Item id → people's score, of the rows where somebody answered every criterion people are asked.
+        """Item id → people's score, of the rows where each criterion that people are asked has an answer.
 
         What a check `measured` and what length takes off count as they do for the judge; an item without its
         checks has no score. CANNOT_ASSESS is no answer; an option that says not applicable is one.
@@ -68,34 +81,33 @@ class _Scorer:
         self._abstention: Abstention = run.abstention  # type: ignore[assignment]  # checked when the run began
 
     def score(self, row: RunItem, labelled: Labels, measured: Mapping[Unit, float]) -> PeoplesScore | None:
-        units = [((row.item_id, one.pk), one.kind == "check", known) for one, known in self._criteria]
-        columns = [_answers(known, labelled.get(unit, {})) for unit, is_check, known in units if not is_check]
-        raters = set().union(*columns)
-        if (
-            not columns
-            or not all(columns)
-            or any(is_check and unit not in measured for unit, is_check, _ in units)
-        ):
+        columns: list[Mapping[int, Outcome]] = []
+        checked: dict[int, Outcome] = {}
+        for place, (criterion, known) in enumerate(self._criteria):
+            unit = (row.item_id, criterion.pk)
+            if criterion.kind != "check":
+                columns.append(_answers(known, labelled.get(unit, {})))
+            elif unit in measured:
+                checked[place] = label_outcome(known, measured[unit])
+            else:
+                return None
+        if not columns or not all(columns):
             return None
-        asked = iter(columns)
-        answers = [
-            dict.fromkeys(raters, label_outcome(known, measured[unit])) if is_check else next(asked)
-            for unit, is_check, known in units
-        ]
-        mean = self._scored([_mean(column.values()) for column in answers], row)
-        if mean is None:
-            return None
-        own = {
-            rater: self._scored([column[rater] for column in answers], row)
-            for rater in raters
-            if all(rater in column for column in answers)
-        }
-        return PeoplesScore(mean, {rater: score for rater, score in own.items() if score is not None})
+        whole = sorted(set(columns[0]).intersection(*columns))
+        answers = [[column[rater] for column in columns] for rater in whole] or _combined(columns)
+        scores = [self._scored(one, checked, row) for one in answers]
+        given = [score for score in scores if score is not None]
+        own = {rater: score for rater, score in zip(whole, scores, strict=False) if score is not None}
+        return PeoplesScore(fmean(given), own) if given else None
 
-    def _scored(self, outcomes: Sequence[Outcome], row: RunItem) -> float | None:
+    def _scored(
+        self, answers: Sequence[Outcome], checked: Mapping[int, Outcome], row: RunItem
+    ) -> float | None:
+        """The score of one person's answers to what people are asked, in the order of the rubric."""
+        said = iter(answers)
         found = score_verdicts(
             self._rubric.weights,
-            outcomes,
+            [checked[place] if place in checked else next(said) for place in range(len(self._criteria))],
             worst=self._rubric.worst_values,
             normalize=self._normalize,
             abstention=self._abstention,
@@ -114,7 +126,26 @@ def _answers(criterion: EngineCriterion, labels: Mapping[int, str]) -> dict[int,
     }
 
 
-def _mean(outcomes: Collection[Outcome]) -> Outcome:
-    """The mean of the values given; an abstention where all say that it does not apply."""
-    values = [value for outcome in outcomes if (value := value_of(outcome)) is not None]
-    return fmean(values) if values else Verdict.CANNOT_ASSESS
+def _combined(columns: Sequence[Mapping[int, Outcome]]) -> list[list[Outcome]]:
+    """Answers to all criteria, put together of people who answered some: one row for each combination.
+
+    Criteria that the same people answered go together, and each of these people gives all of theirs. Of very
+    many combinations MOST_COMBINATIONS are drawn, in which everybody comes up about equally often.
+
+    Worked: ann and bob answered A and B, cat C: ann with cat, and bob with cat.
+    """
+    groups: dict[frozenset[int], list[int]] = {}
+    for place, column in enumerate(columns):
+        groups.setdefault(frozenset(column), []).append(place)
+    people = [sorted(raters) for raters in groups]
+    if prod(len(raters) for raters in people) <= MOST_COMBINATIONS:
+        chosen = list(product(*people))
+    else:
+        random = np.random.default_rng(0)
+        drawn = [random.permutation(np.resize(raters, MOST_COMBINATIONS)).tolist() for raters in people]
+        chosen = list(zip(*drawn, strict=True))
+    group_of = {place: number for number, places in enumerate(groups.values()) for place in places}
+    return [
+        [column[combination[group_of[place]]] for place, column in enumerate(columns)]
+        for combination in chosen
+    ]

@@ -16,9 +16,9 @@ from rubricweb.selectors.shared.score_ends import score_ends
 class ScoreComparison:
     """Judge's scores against people's, and the mean that people would give to all items.
 
-    `agreement` holds the judge against the score of the ground truth, of items where every criterion a person
-    is asked about is settled; an item with an error has no score of the judge. `estimate` is about what
-    people say: the means of raters, a tie is ½, and no adjudication.
+    Both are about what people said themselves, without adjudications: `agreement` holds the judge's score of
+    an item against the mean of people's own scores (`PeoplesScore`), so that ties are in it; an item with an
+    error has no score of the judge. Majorities would make people look strict where few of them say MET.
     """
 
     agreement: ScoreAgreement
@@ -39,16 +39,14 @@ def compare_item_scores(
     """
     rows = scored_rows(run.launched_with, hidden)
     own = [row for row in rows if row.run_id == run.pk]
-    decided = {unit: truth.verdict for unit, truth in evidence.truths.items() if truth.verdict is not None}
-    people, measured = PeoplesScores(run, rows), evidence.judged.values
-    truth = people.of({unit: {0: label} for unit, label in decided.items()}, measured)
-    said, mine = people.of(labelled, measured), {row.item_id for row in own}
+    said = PeoplesScores(run, rows).of(labelled, evidence.judged.values)
+    mine = {row.item_id for row in own}
     judge = {row.item_id: row.score if row.fully_judged else None for row in rows}
     return ScoreComparison(
         agreement=compare_scores(
-            [score.mean for score in truth.values()],
-            [judge[pk] for pk in truth],
-            [evidence.cases.get(pk, pk) for pk in truth],
+            [score.mean for score in said.values()],
+            [judge[pk] for pk in said],
+            [evidence.cases.get(pk, pk) for pk in said],
             limits=score_ends(run),
             resamples=evidence.resamples,
             seed=evidence.seed,

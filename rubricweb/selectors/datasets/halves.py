@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, CaseSplit, Dataset, Item, User
@@ -22,7 +22,8 @@ class Halves:
     """How many cases are in which half, those without a current answer left out, and how they came there.
 
     `draws`, the newest first, begin with the one that split the dataset. `report` says how alike the halves
-    were after the newest; its labels are None while some of them are hidden from the reader. `looks` at the
+    were after the newest; its labels are None while some of them are hidden from the reader, and so is what
+    looks tell of them, see `Look`. `looks` at the
     test half are the newest first; a sealed copy has them too.
     """
 
@@ -42,14 +43,35 @@ def halves(dataset: Dataset, *, viewer: User) -> Halves:
     """The halves as they are now. Five queries where the dataset is split, else two."""
     draws = tuple(CaseSplit.objects.filter(dataset=dataset).select_related("created_by").order_by("-number"))
     looked = tuple(looks(dataset))
+    withheld = bool(draws or looked) and dataset.pk in hidden_datasets(viewer, dataset.team)
+    if withheld:
+        looked = tuple(one.withheld for one in looked)
     if not draws:
         return Halves(0, 0, 0, (), None, looked)
     answered = Case.objects.filter(_answered(), dataset=dataset).order_by()
     sizes = dict(answered.values("half").annotate(n=Count("pk")).values_list("half", "n"))
     report = dict(draws[0].report)
-    if dataset.pk in hidden_datasets(viewer, dataset.team):
+    if withheld:
         report |= {"labels": None, "largest_difference": None}
     return Halves(sizes.get(DEV, 0), sizes.get(TEST, 0), sizes.get("", 0), draws, report, looked)
+
+
+def split_is_withheld(half: Dataset, viewer: User) -> bool:
+    """Whether report, seal and salt of a sealed half are withheld from this person: while verdicts on an item
+    of it, of the other half or of the dataset both come from are hidden from them. The report counts the
+    labels of both halves, so what is hidden in one is told by that of the other.
+
+    Where the origin is deleted nobody can tell which dataset has the same words: then while anything is
+    hidden from them. At most three queries more than `hidden_datasets`.
+    """
+    hidden = hidden_datasets(viewer, half.team) if half.sealed_as else frozenset()
+    if not hidden or half.pk in hidden:
+        return bool(hidden)
+    family = Dataset.objects.filter(team=half.team).filter(
+        Q(pk=half.split_of_id) | Q(split_of=half.split_of_id)
+    )
+    ids = set(family.values_list("pk", flat=True)) if half.split_of_id else set()
+    return half.split_of_id not in ids or not ids.isdisjoint(hidden)
 
 
 def without_half(dataset: Dataset) -> QuerySet[Case, int]:

@@ -1,12 +1,13 @@
 """Looks at the test half of a dataset: judges held against people on its cases (decision 0032)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 
 from django.db.models import QuerySet
 
 from rubricweb.engine.agreement.intervals import confidence_of_look
+from rubricweb.engine.datasets.overlaps import salted
 from rubricweb.models import Dataset, HalfLook, Item, Run, User
 
 TEST = "test"
@@ -17,19 +18,26 @@ CHUNK = 5000
 class Look:
     """One look; `number` counts those at the same half, of all people, rubrics and judges, from the first.
 
-    What is claimed at it holds at `confidence`, see `confidence_of_look`. The rest is as in `HalfLook`.
+    What is claimed at it holds at `confidence`, see `confidence_of_look`. `units`, `items` and `seal` are
+    None where it is `withheld`, while something of the dataset is hidden from the reader: what could be
+    compared tells who abstained, the seal who answered. The rest is as in `HalfLook`.
     """
 
     number: int
     confidence: float
-    units: int
-    items: int
+    units: int | None
+    items: int | None
     dataset: Dataset
     dataset_version: int
-    seal: str
+    seal: str | None
     run: Run | None
     looked_by: User | None
     at: datetime
+
+    @property
+    def withheld(self) -> "Look":
+        """The same, without what it tells of hidden labels and of who answered."""
+        return replace(self, units=None, items=None, seal=None)
 
 
 def looks(dataset: Dataset) -> list[Look]:
@@ -43,7 +51,8 @@ def look_with(dataset: Dataset, data: str) -> Look | None:
     row = _rows().filter(dataset=dataset, data=data).first()
     if row is None:
         return None
-    return _numbered(row, HalfLook.objects.filter(dataset=dataset, pk__lte=row.pk).count())
+    number = HalfLook.objects.filter(dataset=dataset, pk__lte=row.pk).count()
+    return _numbered(row, number)
 
 
 def _rows() -> QuerySet[HalfLook]:
@@ -72,7 +81,8 @@ def tested_items(dataset: Dataset) -> QuerySet[Item]:
 
 
 def seal_of(dataset: Dataset) -> str:
-    """SHA-256 over the answers that are in the test half now: whose, and to which words of which case.
+    """Digest of the answers that are in the test half now, whose they are and to which words of which case,
+    with the salt of the dataset.
 
     It changes where an answer comes in, is corrected or retired; labels do not change it. One query.
     """
@@ -82,4 +92,4 @@ def seal_of(dataset: Dataset) -> str:
     digest = sha256()
     for row in rows.iterator(chunk_size=CHUNK):
         digest.update("\0".join(map(str, row)).encode() + b"\n")
-    return digest.hexdigest()
+    return salted(digest.hexdigest(), dataset.seal_salt)

@@ -14,7 +14,7 @@ from rubricweb.engine.errors import FaultList
 from rubricweb.engine.formats.datasets.case_tags import read_tags, split_tags
 from rubricweb.errors import Invalid, NotFound, Withheld
 from rubricweb.models import Case, CaseTag, Dataset, Item, User
-from rubricweb.selectors.blinding import key_is_hidden, unnamed_of
+from rubricweb.selectors.blinding import hidden_of, is_hidden
 
 AT_ONCE = 5000
 MOST_LISTED = 500
@@ -78,7 +78,7 @@ def name_tags(rows: Sequence[Item]) -> None:
     """
     found = tags_of({row.case_id for row in rows})
     for row in rows:
-        is_told = row.shown_key is not None  # type: ignore[attr-defined]  # as it named it
+        is_told = row.tells_case  # type: ignore[attr-defined]  # as it said
         row.shown_tags = found.get(row.case_id, ()) if is_told else None  # type: ignore[attr-defined]  # annotated
 
 
@@ -113,7 +113,7 @@ def cases_of(
 
 def require_shown(case: Case, viewer: User) -> None:
     """Refuses what would tell, or overwrite unseen, the tags of a case with an answer to review blind."""
-    if Item.objects.filter(key_is_hidden(viewer, case.dataset.team), case=case).exists():
+    if Item.objects.filter(is_hidden(viewer, case.dataset.team), case=case).exists():
         raise Withheld(
             "You are a rater of an answer to this case, or of the same words, in an open blind queue. Its "
             "tags appear once you have submitted your reviews; until then you can add and remove single ones."
@@ -128,7 +128,7 @@ def _by_case(rows: QuerySet[CaseTag]) -> dict[int, tuple[str, ...]]:
 
 
 def _withheld_cases(dataset: Dataset, viewer: User) -> set[int]:
-    hidden = sorted(unnamed_of(viewer, dataset.team, dataset.pk))
+    hidden = sorted(hidden_of(viewer, dataset.team, dataset.pk))
     found: set[int] = set()
     for begin in range(0, len(hidden), AT_ONCE):
         rows = Item.objects.filter(pk__in=hidden[begin : begin + AT_ONCE]).order_by()

@@ -10,7 +10,7 @@ from django.db.models.functions import Substr
 
 from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.models import Item, Team, User
-from rubricweb.selectors.blinding import key_is_hidden
+from rubricweb.selectors.blinding import is_hidden
 
 READ = 400
 """So many characters are read of a text to find its first words."""
@@ -41,7 +41,7 @@ def item_titles(item_ids: Iterable[int], *, viewer: User, team: Team) -> dict[in
     says_nothing = Q(asked__isnull=True) | Q(dataset__in=_asked_alike(some, asked))
     answer = When(says_nothing, then=Substr("submission", 1, READ))
     words = Case(answer, default=F("asked"), output_field=TextField())
-    rows = some.annotate(asked=asked, words=words, hidden=key_is_hidden(viewer, team))
+    rows = some.annotate(asked=asked, words=words, hidden=is_hidden(viewer, team))
     found = rows.values_list("pk", "position", "words", "key", "hidden")
     return {
         pk: ItemTitle(position + 1, first_words(text or ""), "" if hidden else key)

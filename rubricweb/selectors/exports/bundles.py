@@ -186,12 +186,22 @@ def agreement_table(comparison: Comparison) -> dict[str, Any]:
         "run": str(comparison.run),
         "queues": [queue.name for queue in comparison.queues],
         "units": comparison.units,
+        "tied_share": comparison.tied_share,
         "coverage": comparison.coverage,
+        "bias": asdict(comparison.bias),
+        "rates": asdict(comparison.rates),
         "overall": _figures(comparison.overall) | {"human_alpha": asdict(comparison.human_alpha)},
         "within": None if comparison.within is None else asdict(comparison.within),
         "scores": _figures(comparison.scores.agreement),
         "criteria": [
-            {"criterion": row.criterion.name, "kind": row.criterion.kind, "units": row.units}
+            {
+                "criterion": row.criterion.name,
+                "kind": row.criterion.kind,
+                "units": row.units,
+                "tied_share": row.tied_share,
+                "bias": asdict(row.bias),
+                "rates": asdict(row.rates),
+            }
             | _figures(row.pair if row.options is None else row.options)
             | {"human_alpha": asdict(row.human_alpha)}
             | ({} if row.mean_value is None else {"mean_value": asdict(row.mean_value)})

@@ -50,9 +50,9 @@ NAMED_MAX = 20
 class WithheldItems:
     """Items whose labels and verdicts this person is not handed yet: ids, and keys in dataset order.
 
-    `everything` says that no item is left to hand out. In a dataset that names systems they and all other
-    answers to their cases go by other ids, `unnamed`: a key may tell who answered. `untagged` are the same
-    items in every dataset: the tags of their cases are withheld.
+    `everything` says that no item is left to hand out. In a dataset that names systems they go by other ids,
+    `unnamed`: a key may tell who answered. `untagged` are they and all other answers to their cases, whose
+    tags are withheld.
     """
 
     ids: frozenset[int] = frozenset()
@@ -90,12 +90,12 @@ def withheld_items(viewer: User, dataset: Dataset) -> WithheldItems:
     rows = dataset.items.order_by("position").values_list("pk", "key")
     keys = [(pk, key) for pk, key in rows.iterator(chunk_size=CHUNK)]
     unnamed: dict[int, str] = {}
-    nameless = with_other_answers(hidden, dataset.pk)
     if items_name_systems(dataset):
-        unnamed = {pk: f"withheld-{number}" for number, (pk, _) in enumerate(keys, 1) if pk in nameless}
+        unnamed = {pk: f"withheld-{number}" for number, (pk, _) in enumerate(keys, 1) if pk in hidden}
     left_out = tuple(unnamed.get(pk, key) for pk, key in keys if pk in hidden)
     everything = len(left_out) == len(keys)
-    return WithheldItems(frozenset(hidden), left_out, everything, unnamed, frozenset(nameless))
+    untagged = frozenset(with_other_answers(hidden, dataset.pk))
+    return WithheldItems(frozenset(hidden), left_out, everything, unnamed, untagged)
 
 
 def verdict_rows(

@@ -2,16 +2,16 @@
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from hashlib import sha256
 
 import numpy as np
 from django.db.models import QuerySet
 
 from rubricweb.engine.agreement import (
-    Confusion,
     Figure,
     HumanCeiling,
+    MeanRates,
     OptionAgreement,
     OptionScale,
     PairAgreement,
@@ -22,44 +22,22 @@ from rubricweb.engine.agreement import (
     alpha_within,
     compare_labels,
     compare_options,
-    effect_bias,
     human_ceiling,
     mean_figure,
     pair_kappa_within,
     seat_within,
 )
+from rubricweb.engine.agreement.judge.matrix import ConfusionMatrixRow, confusion_matrix, option_matrix
+from rubricweb.engine.agreement.raters.unit_values import UnitValue, bias_of, rates_of
 from rubricweb.engine.agreement.ratings import VERDICT_VALUES, cluster_codes
 from rubricweb.engine.agreement.scores.pairing import case_means
 from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion, Item
 from rubricweb.selectors.labels.ground_truth import Labels, RunAnswers, Truth, Unit
-from rubricweb.selectors.shared.score_ends import value_ends
+from rubricweb.selectors.shared.score_ends import NORMALISED, value_ends
 
 ABSTAINED = str(Verdict.CANNOT_ASSESS)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a confusion matrix; `share` is its part of the units people gave this label, 0 to 1."""
-
-    truth: str
-    judged: str
-    count: int
-    share: float | None
-
-    @property
-    def agrees(self) -> bool:
-        return self.truth == self.judged
-
-
-@dataclass(frozen=True)
-class ConfusionMatrixRow:
-    """What the judge said where people said `truth`."""
-
-    truth: str
-    cells: tuple[Cell, ...]
-    total: int
 
 
 @dataclass(frozen=True)
@@ -68,7 +46,9 @@ class CriterionComparison:
 
     `pair` is the agreement on a binary criterion and has no units on any other; `options` that on a choice,
     None on any other; `mean_value` the mean a check found, None where nothing is checked. `bias` is how the
-    judge's answers move the score beside people's, see `effect_bias`. `units` have a ground truth.
+    judge's answers move the score beside people's, see `effect_bias`, and `rates` what both give on average:
+    these two are means, over the means of each unit's raters, ties among them. `units` have a ground truth;
+    on `undecided` others people are tied.
     `human_alpha` is nominal, or ordinal where the options are steps; `ceiling` holds one person, and
     the judge in that person's seat, against the others, with quadratic weights for steps.
     """
@@ -78,11 +58,18 @@ class CriterionComparison:
     options: OptionAgreement | None
     mean_value: Figure | None
     bias: Figure
+    rates: MeanRates
     human_alpha: Figure
     ceiling: HumanCeiling
     units: int
+    undecided: int
     errors: int
     adjudicated: int
+
+    @property
+    def tied_share(self) -> float | None:
+        """The share of labelled units where people are tied: figures of majorities leave them out."""
+        return tied_share(self.undecided, self.units)
 
     @property
     def matrix(self) -> tuple[ConfusionMatrixRow, ...]:
@@ -108,43 +95,25 @@ class WithinCriteria:
     seat: SeatWithin
 
 
-def confusion_matrix(confusion: Confusion) -> tuple[ConfusionMatrixRow, ...]:
-    """A row for each label people gave, with a cell for each verdict of the judge: how many, and which share
-    of the row. Counts of 3 and 1 in a row have shares 0.75 and 0.25.
-    """
-    met, unmet = str(Verdict.MET), str(Verdict.UNMET)
-    return _matrix(
-        (met, unmet),
-        ((confusion.met_met, confusion.met_unmet), (confusion.unmet_met, confusion.unmet_unmet)),
-    )
-
-
-def option_matrix(agreement: OptionAgreement) -> tuple[ConfusionMatrixRow, ...]:
-    """The counts of a choice as rows of what people said, options in the order of the rubric."""
-    return _matrix(agreement.levels, agreement.confusion)
-
-
-def _matrix(levels: Sequence[str], counts: Sequence[Sequence[int]]) -> tuple[ConfusionMatrixRow, ...]:
-    rows = []
-    for truth, row in zip(levels, counts, strict=True):
-        total = sum(row)
-        cells = tuple(
-            Cell(truth, said, count, count / total if total else None)
-            for said, count in zip(levels, row, strict=True)
-        )
-        rows.append(ConfusionMatrixRow(truth, cells, total))
-    return tuple(rows)
+def tied_share(undecided: int, decided: int) -> float | None:
+    """The share of ties among labelled units; None without any."""
+    labelled = undecided + decided
+    return undecided / labelled if labelled else None
 
 
 @dataclass(frozen=True)
 class Evidence:
     """What is known about the units of a comparison, all criteria together; `criteria` are theirs, by id.
 
+    `truths` are what accuracy and κ hold the judge against: decisions and majorities. Everything that is a
+    mean (bias, rates) is of `said`, what each rater said, settled labels where no person labelled a unit;
+    `labelled` is the same without these.
     Units of one item are resampled together, and those of all items that answer one case: `cases` are the
     `repeated_cases` among the items.
     """
 
     truths: Mapping[Unit, Truth]
+    said: Labels
     labelled: Labels
     judged: RunAnswers
     criteria: Mapping[int, Criterion]
@@ -166,34 +135,49 @@ class Evidence:
         """
         if not self.has_penalties:
             return self
-        said = {
-            unit: {rater: self._effect(unit, label) for rater, label in by_rater.items()}
-            for unit, by_rater in self.labelled.items()
-        }
+
+        def flipped(labels: Labels) -> Labels:
+            return {
+                unit: {rater: self._effect(unit, label) for rater, label in by_rater.items()}
+                for unit, by_rater in labels.items()
+            }
+
         return replace(
             self,
             truths={
                 unit: replace(truth, verdict=truth.verdict and self._effect(unit, truth.verdict))
                 for unit, truth in self.truths.items()
             },
-            labelled=said,
+            said=flipped(self.said),
+            labelled=flipped(self.labelled),
             judged=replace(
                 self.judged,
                 labels={unit: self._effect(unit, label) for unit, label in self.judged.labels.items()},
             ),
         )
 
-    def bias(self, units: Iterable[Unit]) -> Figure:
-        """How the judge moves the score beside people, over those of the units both gave a value."""
+    def valued(self, units: Iterable[Unit]) -> list[UnitValue]:
+        """What judge and raters gave those of the units on which both sides gave a value."""
         found = []
         for unit in units:
-            criterion = self.criteria[unit[1]]
-            people, judge = self.truths[unit].verdict, self.judged.labels.get(unit)
-            values = [_value(criterion, label) for label in (judge, people)]
-            if None not in values:
-                found.append((*values, criterion.weight, self._cluster(unit)))
-        columns = list(zip(*found, strict=True)) or [(), (), (), ()]
-        return effect_bias(*columns)
+            worth = self._worth[unit[1]]
+            judged = worth.get(self.judged.labels.get(unit, ""))
+            given = {rater: worth.get(label) for rater, label in self.said[unit].items()}
+            by_rater = {rater: value for rater, value in given.items() if value is not None}
+            if judged is not None and by_rater:
+                weight = self.criteria[unit[1]].weight
+                found.append(UnitValue(judged, by_rater, weight, self._cluster(unit)))
+        return found
+
+    @cached_property
+    def _worth(self) -> dict[int, Mapping[str, float]]:
+        """Criterion id → what its labels are worth; those that abstain have no value."""
+        return {
+            pk: dict(zip(option_levels(one), _values(one), strict=True))
+            if one.kind == "choice"
+            else VERDICT_VALUES
+            for pk, one in self.criteria.items()
+        }
 
     def _cluster(self, unit: Hashable) -> int:
         """What the unit falls together with: its item, or the case of it."""
@@ -213,16 +197,19 @@ class Evidence:
     ) -> CriterionComparison:
         """One criterion over its `labelled` units and those a check measured."""
         units = sorted(unit for unit in labelled if self.truths[unit].verdict is not None)
+        valued = self.valued(sorted(labelled))
         is_choice = criterion.kind == "choice"
         return CriterionComparison(
             criterion=criterion,
             pair=self.pair([] if is_choice else units),
             options=self._options(criterion, units) if is_choice else None,
             mean_value=self._mean(criterion, checked) if criterion.kind == "check" else None,
-            bias=self.bias(units),
+            bias=bias_of(valued),
+            rates=rates_of(valued, value_ends(criterion) or NORMALISED),
             human_alpha=self.alpha_of(criterion, labelled),
             ceiling=self.ceiling(labelled, criterion),
             units=len(units),
+            undecided=len(labelled) - len(units),
             errors=sum(unit in self.judged.failed for unit in units),
             adjudicated=sum(self.truths[unit].rule == "adjudicated" for unit in units),
         )
@@ -337,7 +324,9 @@ class Evidence:
 
 @dataclass(frozen=True)
 class UnitsOfTestHalf:
-    """The units of test cases on which judge and people are compared; `digest` is of what both said."""
+    """The units of test cases on which judge and people are compared, ties among them; `digest` is of what
+    both said.
+    """
 
     units: int
     items: int
@@ -349,7 +338,8 @@ def units_of_test_half(evidence: Evidence, tested: QuerySet[Item]) -> UnitsOfTes
     truths, judged = evidence.truths, evidence.judged.labels
     of_test = set(tested.values_list("pk", flat=True)) if truths else set()
     labelled = sorted(unit for unit in truths if unit[0] in of_test)
-    units = [unit for unit in labelled if truths[unit].verdict is not None and unit in judged]
+    # Ties too: rates and bias are made of them, though no figure of a majority is.
+    units = [unit for unit in labelled if unit in judged]
     lines = [f"{unit[0]} {unit[1]} {truths[unit].verdict} {judged[unit]}\n" for unit in units]
     # Where several people labelled a unit, α and the human ceiling are made of what each of them said.
     for unit in labelled:
@@ -362,13 +352,6 @@ def units_of_test_half(evidence: Evidence, tested: QuerySet[Item]) -> UnitsOfTes
 def option_levels(criterion: Criterion) -> list[str]:
     """The labels of a choice that do not abstain, in the order of the rubric."""
     return [option["label"] for option in criterion.options if not option.get("na")]
-
-
-def _value(criterion: Criterion, label: str | None) -> float | None:
-    """What a label is worth; None for a gap and for one that abstains."""
-    if criterion.kind != "choice":
-        return None if label is None else VERDICT_VALUES.get(label)
-    return dict(zip(option_levels(criterion), _values(criterion), strict=True)).get(label or "")
 
 
 def _values(criterion: Criterion) -> list[float]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from rubricweb.engine.agreement.scores.people_mean import LEAST_PILOT
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion, Item, ReviewQueue, Run, RunItem, SystemVersion, User
-from rubricweb.selectors.blinding import what_hides, with_other_answers
+from rubricweb.selectors.blinding import what_hides
 from rubricweb.selectors.labels.ground_truth import RunAnswers, Truth, Unit
 from rubricweb.selectors.shared.unavailable import Unavailable, sample_for
 
@@ -76,17 +76,15 @@ def why_nothing(
             run_id=run.pk,
         )
     answered = {unit[0] for unit in of_others if unit[0] not in hidden}
-    return _other_systems(run, answered, hidden) if answered else no_labels(run)
+    return _other_systems(run, answered) if answered else no_labels(run)
 
 
-def _other_systems(run: Run, answered: set[int], hidden: Collection[int]) -> Unavailable:
+def _other_systems(run: Run, answered: set[int]) -> Unavailable:
     """People labelled these items alone, and the run is over answers of other system versions."""
     ours = [one.system for one in run.launched_with]
     of_items = Item.objects.filter(pk__in=answered).order_by().values("system_version")
     versions = SystemVersion.objects.filter(pk__in=of_items)
     theirs = [str(one) for one in versions.select_related("system").order_by("system__name", "position")]
-    if not answered.isdisjoint(with_other_answers(set(hidden), run.dataset_id)):
-        theirs = []  # by elimination they would tell who gave an answer that the viewer rates blind
     options = "".join(f" --system {name}" for name in (*theirs, *ours) if name)
     return Unavailable(
         "labels_of_other_systems",

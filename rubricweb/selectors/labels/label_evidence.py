@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from rubricweb import engine
 from rubricweb.engine.agreement import Ratings, alpha_nominal, alpha_ordinal
 from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.agreement.raters.unit_values import UnitValue, bias_of
 from rubricweb.engine.lint import CriterionEvidence
-from rubricweb.engine.scoring.effect import credit
 from rubricweb.engine.scoring.outcomes import outcome_of, value_of
 from rubricweb.models import (
     Criterion,
@@ -25,21 +25,22 @@ from rubricweb.selectors.labels.by_kind import option_gaps, option_levels
 from rubricweb.selectors.labels.ground_truth import (
     Labels,
     Unit,
-    ground_truth,
     labels,
     of_people,
     people_first,
+    reviewed_items,
 )
 from rubricweb.selectors.labels.meanings import counting_criteria
 from rubricweb.selectors.labels.stored_answers import answer_of
+from rubricweb.selectors.shared.cases import repeated_cases
 
 
 def label_evidence(version: RubricVersion, team: Team, *, viewer: User) -> list[CriterionEvidence]:
     """One entry per criterion of the version that people labelled, on items this person may know of.
 
     Labels are those of people in every queue that asked what the version asks, settled labels of files where
-    there are no others. Where they stand higher or lower than the judge's answer is counted on the newest
-    ended run of each dataset, so that an item counts once. Reads `version.criteria`; the number of queries
+    there are no others. The judge's bias beside the means of raters is that of the newest ended run of each
+    dataset, so that an item counts once. Reads `version.criteria`; the number of queries
     does not depend on the number of items.
     """
     criteria = sorted(version.criteria.all(), key=lambda one: one.position)
@@ -52,7 +53,7 @@ def label_evidence(version: RubricVersion, team: Team, *, viewer: User) -> list[
     for unit in by_rater:
         units[unit[1]].append(unit)
     said_by_people = of_people(by_rater)
-    differences = _differences(version, queues, criteria, by_rater)
+    biases = _biases(version, queues, criteria, by_rater)
     return [
         CriterionEvidence(
             criterion=index,
@@ -60,8 +61,7 @@ def label_evidence(version: RubricVersion, team: Team, *, viewer: User) -> list[
             labels=Counter(label for unit in units[criterion.pk] for label in by_rater[unit].values()),
             alpha=alpha.value,
             alpha_units=alpha.n,
-            judge_higher=sum(difference > 0 for difference in differences[criterion.pk]),
-            judge_lower=sum(difference < 0 for difference in differences[criterion.pk]),
+            judge_bias=biases.get(criterion.pk),
         )
         for index, criterion in enumerate(criteria)
         if units[criterion.pk]
@@ -92,26 +92,30 @@ def _alpha(criterion: Criterion, units: Iterable[Unit], by_rater: Labels) -> Fig
     return measure(ratings, resamples=0)
 
 
-def _differences(
+def _biases(
     version: RubricVersion, queues: list[ReviewQueue], criteria: list[Criterion], by_rater: Labels
-) -> dict[int, list[float]]:
-    """Criterion id → judge's credit less people's, for every item where both have one."""
-    found: dict[int, list[float]] = defaultdict(list)
+) -> dict[int, Figure]:
+    """Criterion id → how far the judge moves the score beside people, over the items where both gave a value.
+
+    People's value of an item is the mean of its raters: a majority would make them look strict where few of
+    them say MET. Several answers to a case fall together.
+    """
     asked = {criterion.pk: criterion.to_engine() for criterion in criteria if criterion.kind != "check"}
-    truths = ground_truth(queues, by_rater, version=version.pk)
-    runs = _newest_runs(version, {queue.dataset_id for queue in queues})
+    cases = repeated_cases(Item.objects.filter(pk__in=reviewed_items(queues)))
+    found: dict[int, list[UnitValue]] = defaultdict(list)
     answers = Judgement.objects.filter(
-        run__in=runs, repeat=0, criterion__in=asked, verdict__isnull=False
-    ).values_list("item_id", "criterion_id", "verdict")
-    for item_id, criterion_id, verdict in answers:
-        truth = truths.get((item_id, criterion_id))
-        if truth is None:
-            continue
-        judged, people = (_value(asked[criterion_id], label) for label in (verdict, truth.verdict))
-        if judged is not None and people is not None:
-            weight = asked[criterion_id].weight
-            found[criterion_id].append(credit(judged, weight) - credit(people, weight))
-    return found
+        run__in=_newest_runs(version, {queue.dataset_id for queue in queues}),
+        repeat=0,
+        criterion__in=asked,
+        verdict__isnull=False,
+    )
+    for item_id, pk, verdict in answers.values_list("item_id", "criterion_id", "verdict"):
+        said = {rater: _value(asked[pk], label) for rater, label in by_rater.get((item_id, pk), {}).items()}
+        by_person = {rater: value for rater, value in said.items() if value is not None}
+        judged = _value(asked[pk], str(verdict))
+        if judged is not None and by_person:
+            found[pk].append(UnitValue(judged, by_person, asked[pk].weight, cases.get(item_id, item_id)))
+    return {pk: bias_of(units) for pk, units in found.items()}
 
 
 def _newest_runs(version: RubricVersion, datasets: set[int]) -> list[int]:
@@ -126,5 +130,5 @@ def _newest_runs(version: RubricVersion, datasets: set[int]) -> list[int]:
     return list(newest.values())
 
 
-def _value(criterion: engine.Criterion, label: str | None) -> float | None:
+def _value(criterion: engine.Criterion, label: str) -> float | None:
     return value_of(outcome_of(criterion, answer_of(criterion, label)))

@@ -1,9 +1,10 @@
 """What a queue would come to before it is opened or extended: items, reviews, answers, hours."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
@@ -15,13 +16,16 @@ from rubricweb.models import (
     QueueState,
     QueueSystemVersion,
     ReviewQueue,
+    Role,
     RubricVersion,
     SystemVersion,
+    Team,
     User,
 )
 from rubricweb.selectors.datasets.systems import blinded_answers
 from rubricweb.selectors.reviews.informative import REASONS, ReasonCount
 from rubricweb.selectors.reviews.queue_sources import Source, chosen, in_words
+from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.reviews.review_pace import team_pace
 from rubricweb.selectors.rubrics.chosen_criteria import chosen_criteria
 
@@ -31,6 +35,9 @@ class QueuePlan:
     """`criteria` are what each review asks about, None where an item brings a rubric of its own; `answers`
     are those of all reviews. `seconds` of work are at the pace of the team's newest reviews, None while too
     little is known.
+
+    `one_system` is the system version whose answers all of these are, where the dataset has answers of others
+    too: raters can find out, blind or not, as its figures alone are withheld from them. None otherwise.
     """
 
     items: int
@@ -39,6 +46,7 @@ class QueuePlan:
     seconds: float | None
     reasons: tuple[ReasonCount, ...]
     source: tuple[str, ...]
+    one_system: str | None = None
 
     @property
     def answers(self) -> int | None:
@@ -76,7 +84,22 @@ def queue_plan(
         seconds=None if pace is None else reviews * pace,
         reasons=tuple(ReasonCount(name, REASONS[name], counts[name]) for name in counts),
         source=tuple(in_words(selected_items.source)),
+        one_system=_one_system(dataset, selected_items.item_ids, viewer),
     )
+
+
+def _one_system(dataset: Dataset, item_ids: Sequence[int], viewer: User) -> str | None:
+    """See `QueuePlan.one_system`; None as well where the viewer must not know whose answers these are."""
+    if blinded_answers(dataset, viewer):
+        return None
+    current = Item.objects.current().filter(dataset=dataset).order_by()
+    versions: dict[int, set[int]] = defaultdict(set)
+    for item_id, version_id in current.values_list("pk", "system_version"):
+        versions[version_id].add(item_id)
+    asked = [version_id for version_id, ids in versions.items() if not ids.isdisjoint(item_ids)]
+    if len(asked) != 1 or len(versions) == 1:
+        return None
+    return str(SystemVersion.objects.select_related("system").get(pk=asked[0])) or None
 
 
 def require_rubrics(
@@ -176,3 +199,17 @@ def _foreign(
         )
         for queue_id in {*versions, *halves}
     }
+
+
+def usual_people(team: Team, dataset_id: int | None) -> list[User]:
+    """Who a new queue is offered to first: the people of the newest queue over the dataset, else of any;
+    where there was none the annotators and reviewers, else everybody who may review.
+    """
+    able = reviewers(team)
+    queues = ReviewQueue.objects.filter(team=team).order_by("-created_at", "-pk")
+    newest = queues.filter(dataset=dataset_id).first() or queues.first()
+    label_mostly = Q(memberships__team=team, memberships__role__in=(Role.ANNOTATOR, Role.REVIEWER))
+    for who in (Q(raters__queues=newest) if newest else Q(pk=None), label_mostly):
+        if people := list(able.filter(who).distinct()):
+            return people
+    return list(able)

@@ -56,7 +56,8 @@ class LabelChange:
     now; labels are carried as they are where these are the same.
     `decision` is the current one, None while the labels wait. `criterion` is None in a draft. `pairs` are the
     criteria it is about, before and now; `queues` were opened to have them labelled again, or to
-    probe; what a probe found is filled in by `selectors.probes`.
+    probe; what a probe found is filled in by `selectors.probes`. `closed` are queues of the decision before,
+    which this one closed: filled in where it is made.
     """
 
     uid: str
@@ -73,6 +74,7 @@ class LabelChange:
     pairs: tuple[Pair, ...] = ()
     queues: tuple[LabelQueue, ...] = ()
     probe: Probe | None = None
+    closed: tuple[LabelQueue, ...] = ()
 
     @property
     def needs_map(self) -> bool:
@@ -202,17 +204,19 @@ def withhold_evidence(decisions: Sequence[LabelDecision], rubric: Rubric, *, vie
 
     While they are still to review something of a dataset blind, nothing is told that was counted over it:
     `labels`, `reviews` and `decisions` over all datasets with queues of the rubric, the `probe` over its own.
+    Queues that were deleted since may have been over any dataset.
     """
     hidden = hidden_datasets(viewer, rubric.team) if decisions else frozenset()
     if not hidden:
         return
-    queues = ReviewQueue.objects.filter(rubric_version__rubric=rubric)
+    queues = ReviewQueue.objects.filter(rubric_version__rubric=rubric, team=rubric.team)
     dataset_of = dict(queues.values_list("pk", "dataset_id"))
-    counted = dict.fromkeys(("labels", "reviews", "decisions")) if hidden & {*dataset_of.values()} else {}
+    withheld = dict.fromkeys(("labels", "reviews", "decisions"))
     for one in decisions:
         stored = one.evidence.get("probe")
         probed = {dataset_of.get(pk) for pk in stored["queues"]} if stored is not None else set()
-        one.evidence = one.evidence | counted | ({"probe": None} if hidden & probed else {})
+        untold = {"probe": None} if None in probed or hidden & probed else {}
+        one.evidence = one.evidence | withheld | untold
 
 
 def _changes(

@@ -1,7 +1,7 @@
 """Rubrics and their versions, as lists and pages show them."""
 
 import json
-from collections.abc import Iterable
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from rubricweb.engine.parsers.yaml_text import dump_yaml
 from rubricweb.engine.rubric import check_rubric
 from rubricweb.engine.rubric.diff import RubricDiff, rubric_diff
 from rubricweb.engine.rubric.identity import with_ids
-from rubricweb.engine.scoring.weight_shares import weight_shares
+from rubricweb.engine.scoring.points import score_points
 from rubricweb.errors import NotFound
 from rubricweb.models import (
     Criterion,
@@ -189,37 +189,41 @@ def draft_source(rubric: Rubric, format: str) -> str:
 
 @dataclass(frozen=True)
 class WeightedCriterion:
-    """A criterion with the share (0 to 1) of Σ|w| it carries; None when nothing has a weight."""
+    """A criterion with the points of the score (of 100) that its answers move; negative for an error."""
 
     criterion: Criterion
-    share: float | None
+    points: float | None
 
 
 @dataclass(frozen=True)
 class CriterionGroup:
-    """Criteria of one group in rubric order; the name is empty for those without a group."""
+    """Criteria of one group in rubric order; the name is empty for those without a group.
+
+    `gain` and `loss` are the points of the score that its wanted criteria give and its errors take (≤ 0).
+    """
 
     name: str
-    share: float | None
+    gain: float
+    loss: float
     criteria: tuple[WeightedCriterion, ...]
 
 
 def grouped(version: RubricVersion) -> list[CriterionGroup]:
     """A version's criteria by group, groups in order of first appearance. Reads `version.criteria`."""
     criteria = list(version.criteria.all())
-    shares = weight_shares([criterion.weight for criterion in criteria])
+    points = score_points(
+        [criterion.weight for criterion in criteria], [criterion.to_engine().span for criterion in criteria]
+    )
     groups: dict[str, list[WeightedCriterion]] = {}
-    for criterion, share in zip(criteria, shares, strict=True):
-        groups.setdefault(criterion.group, []).append(WeightedCriterion(criterion, share))
-    return [
-        CriterionGroup(name, _sum(weighted.share for weighted in members), tuple(members))
-        for name, members in groups.items()
-    ]
+    for criterion, moved in zip(criteria, points, strict=True):
+        groups.setdefault(criterion.group, []).append(WeightedCriterion(criterion, moved))
+    return [_group(name, members) for name, members in groups.items()]
 
 
-def _sum(shares: Iterable[float | None]) -> float | None:
-    known = [share for share in shares if share is not None]
-    return sum(known) if known else None
+def _group(name: str, members: list[WeightedCriterion]) -> CriterionGroup:
+    points = [each.points or 0.0 for each in members]
+    gain, loss = (math.fsum(each for each in points if sign * each > 0) for sign in (1, -1))
+    return CriterionGroup(name, gain, loss, tuple(members))
 
 
 def changes_before(version: RubricVersion) -> RubricDiff | None:

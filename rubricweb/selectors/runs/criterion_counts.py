@@ -15,7 +15,6 @@ from rubricweb.engine.agreement.scores.means import mean_figure
 from rubricweb.engine.rubric.criterion import Option
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion, Judgement, Run, RunCriterionSummary, RunItem, RunState, of_run
-from rubricweb.selectors.shared.cases import case_numbers
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints, Reader, columns, floats, ints
 from rubricweb.selectors.shared.score_ends import value_ends
 
@@ -179,12 +178,12 @@ class _Answers:
 
     @classmethod
     def read(cls, rows: QuerySet[Any, Any], reader: Reader, case: Sequence[str]) -> "_Answers":
-        """One query for the columns of these rows and those of their `case`."""
+        """One query for the columns of these rows and that of their `case`."""
         names = ("criterion_id", "said", "n", *case)
         criteria, found, counts, *of = columns(
             rows.values_list(*names), ints, reader, ints, *[ints for _ in case]
         )
-        return cls(criteria, found, counts, case_numbers(*of) if case else np.zeros_like(criteria))
+        return cls(criteria, found, counts, of[0] if case else np.zeros_like(criteria))
 
     @classmethod
     def nothing(cls) -> "_Answers":
@@ -216,7 +215,7 @@ def criterion_counts(
     criteria = list(criteria)
     ids = [criterion.pk for criterion in criteria]
     rows, numbers = judgements.order_by(), _Numbers({None: 0})
-    case = ("item__case_id", "item__wording") if by_case else ()
+    case = ("item__case_id",) if by_case else ()
     grouped = rows.filter(value=None).values("criterion_id", *case, said=F("verdict")).annotate(n=Count("pk"))
     labelled, measured = _Answers.read(grouped, numbers.of, case), _Answers.nothing()
     if any(criterion.kind == "check" for criterion in criteria):

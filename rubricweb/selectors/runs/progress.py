@@ -186,7 +186,8 @@ def progress(run: Run, *, viewer: User | None, now: datetime) -> Progress:
         .annotate(held_usd=held, lost_n=lost_calls(now), lost_most_usd=lost_usd(now))
         .order_by("worker", "-month")
     )
-    working = _at_work(tallies, now)
+    # Of a finished run nothing is in flight, whatever the last sign of a worker says.
+    working = () if run.state == RunState.FINISHED else _at_work(tallies, now)
     calls = sum(tally.calls for tally in tallies)
     unpriced = sum(tally.unpriced for tally in tallies)
     cost = sum(tally.cost_usd for tally in tallies)

@@ -26,6 +26,7 @@ from rubricweb.selectors.runs.criterion_counts import (
 from rubricweb.selectors.runs.group_means import GroupMean, group_means, summarised_groups
 from rubricweb.selectors.shared.cases import has_repeated_cases, with_cases
 from rubricweb.selectors.shared.columns import Floats
+from rubricweb.selectors.shared.left_out import LeftOut, left_out
 from rubricweb.selectors.shared.pages import Page, keyset_page
 from rubricweb.selectors.shared.score_ends import score_ends
 
@@ -103,6 +104,8 @@ class Result:
     rule has a word on, None without a rule; `groups` has the mean of every group of criteria, and is empty
     where there are none. Everything but `bins` is None or 0 while nothing is graded.
 
+    `lowest` is the lowest score of the `scored` items: a mean does not show a failure that is rare.
+
     The `n` of every figure counts what `unit` says: items, or cases where the run has several answers to one.
     Those are alike and count as one, their mean.
     """
@@ -121,6 +124,12 @@ class Result:
     groups: tuple[GroupMean, ...]
     failed_items: FailedItems
     unit: Unit
+    lowest: float | None = None
+
+    @property
+    def below_bar(self) -> float | None:
+        """The share that the rubric's pass rule turns down; None without a rule."""
+        return None if self.passed.value is None else 1 - self.passed.value
 
     @property
     def fully_judged(self) -> int:
@@ -179,6 +188,7 @@ def result(run: Run, *, viewer: User, failed_items: FailedItems = "exclude") -> 
         groups=_groups(run, rows.filter(included), summary),
         failed_items=failed_items,
         unit="case" if by_case else "item",
+        lowest=min(scored, default=None),
     )
 
 
@@ -309,7 +319,7 @@ def run_items(
     run: Run,
     *,
     viewer: User,
-    order: str = "score",
+    order: str = "position",
     cursor: str | None = None,
     size: int = 50,
     where: Where = (),
@@ -324,6 +334,23 @@ def run_items(
     page = keyset_page(rows, order=RUN_ITEM_ORDERS[order], cursor=cursor, size=size)
     name_values([row.item for row in page.rows], run.dataset)
     return page
+
+
+def left_out_items(run: Run, *, viewer: User, order: str) -> tuple[LeftOut, ...]:
+    """The items of the run that `run_items` does not list in this order, whatever its list is narrowed to.
+
+    At most two queries more than asking whether something is hidden.
+    """
+    visible, rows = _shown(run, viewer), RunItem.objects.filter(run=run)
+    graded = Q(graded_at__isnull=False)
+    counts = {"not_graded": Count("pk", filter=~graded)}
+    if order.lstrip("-") == "score":
+        counts["failed"] = Count("pk", filter=graded & ~FULLY_JUDGED)
+        counts["no_score"] = Count("pk", filter=graded & FULLY_JUDGED & Q(score__isnull=True))
+    return left_out(
+        to_review_blind=0 if visible is None else rows.exclude(visible).count(),
+        **_visible(rows, visible).aggregate(**counts),
+    )
 
 
 def listed_ids(run: Run, *, viewer: User, order: str, most: int, where: Where = ()) -> list[int]:

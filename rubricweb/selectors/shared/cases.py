@@ -1,12 +1,13 @@
 """Several answers to one case: they are alike, so in a mean they count as one.
 
-A case means here a case in certain words: answers to its earlier words are another unit.
+So are answers to a case in the words before and after it was corrected: it is one case of those that were
+drawn. Two runs are held against each other by answers to the same words only (`runs/diff/pairing.py`).
 """
 
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, QuerySet
 from numpy.typing import NDArray
 
 from rubricweb.models import Item, Run, RunItem
@@ -16,7 +17,11 @@ WORDINGS = 1 << 20
 """More than a case ever has: a case and its wording are one number."""
 
 
-def case_numbers(cases: Ints, wordings: Ints) -> Ints:
+ANY_WORDING = 0
+"""Where a wording stands, which count from 1: the case in whatever words."""
+
+
+def case_numbers(cases: Ints, wordings: Ints | int) -> Ints:
     """A number for each case in its words: case 3 in its second words is 3 * WORDINGS + 2."""
     return cases * WORDINGS + wordings
 
@@ -26,7 +31,7 @@ def has_repeated_cases(run: Run, *, anew: bool = False) -> bool:
     summary = None if anew else getattr(run, "summary", None)
     if summary is not None:
         return bool(summary.repeats_cases)
-    of_cases = RunItem.objects.filter(run=run).order_by().values("item__case_id", "item__wording")
+    of_cases = RunItem.objects.filter(run=run).order_by().values("item__case_id")
     return of_cases.annotate(answers=Count("pk")).filter(answers__gt=1).exists()
 
 
@@ -35,10 +40,8 @@ def repeated_cases(items: QuerySet[Item]) -> dict[int, int]:
 
     The numbers are below 0, so that none is an item's id.
     """
-    read = items.order_by().values_list("pk", "case_id", "wording")
-    item_ids, *case = columns(read, ints, ints, ints)
-    numbers = case_numbers(*case)
-    found, places, answers = np.unique(numbers, return_inverse=True, return_counts=True)
+    item_ids, cases = columns(items.order_by().values_list("pk", "case_id"), ints, ints)
+    found, places, answers = np.unique(cases, return_inverse=True, return_counts=True)
     shared = answers[places] > 1
     return dict(zip(item_ids[shared].tolist(), (-found[places[shared]]).tolist(), strict=True))
 
@@ -51,12 +54,10 @@ def repeated_cases_of(run: Run) -> dict[int, int]:
 
 def with_cases(rows: QuerySet[RunItem], *numbers: str, by_case: bool) -> list[NDArray[Any]]:
     """Columns of these rows, each (rows,): these `numbers`, NaN for None, the ids of their items, and what a
-    mean counts: the number of the case each answers `by_case`, else the item.
+    mean counts: the id of the case each answers `by_case`, else of the item.
 
     One query: an answer that is stored meanwhile is in all of them or in none.
     """
-    case = ("item__case_id", "item__wording") if by_case else ()
-    readers = [*[floats for _ in numbers], ints, *[ints for _ in case]]
-    found = columns(rows.values_list(*numbers, "item_id", *case), *readers)
-    units = case_numbers(*found[-2:]) if by_case else found[-1]
-    return [*found[: len(numbers) + 1], units]
+    unit = "item__case_id" if by_case else "item_id"
+    readers = [*[floats for _ in numbers], ints, ints]
+    return columns(rows.values_list(*numbers, "item_id", F(unit)), *readers)

@@ -24,8 +24,8 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors.blinding import key_is_hidden
-from rubricweb.selectors.datasets.items import ImportedRater, imported_raters
+from rubricweb.selectors.blinding import is_hidden
+from rubricweb.selectors.datasets.imports import ImportedRater, imported_raters
 from rubricweb.selectors.labels.adjudications import criterion_for
 from rubricweb.selectors.teams import addresses
 
@@ -254,7 +254,7 @@ def item_called(team: Team, name: str, *, viewer: User) -> Item:
 
 def key_is_shown(viewer: User, team: Team) -> Q:
     """The condition on items whose key does not say whose answer this person is to review blind."""
-    return Q(system_version__system__name="") | ~Q(key_is_hidden(viewer, team))
+    return Q(system_version__system__name="") | ~Q(is_hidden(viewer, team))
 
 
 def criterion_called(item: Item, name: str) -> Criterion:

@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from rubricweb.engine.errors import shortened
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.models import ACCEPTED, PRUNED, ApiToken, Item, JournalEntry, Membership, Role, Team, User
-from rubricweb.selectors.blinding import hidden_items, key_is_hidden
+from rubricweb.selectors.blinding import hidden_items, is_hidden
 from rubricweb.selectors.shared.pages import keyset_page
 from rubricweb.selectors.withheld_runs import withheld_runs
 
@@ -103,7 +103,7 @@ ACTORS_NAMED = 20
 class JournalLine:
     """One thing somebody did. `actor` None is the app itself; `detail` is (name, value) pairs.
 
-    `label` is "" for an item whose key is kept from the viewer: see `key_is_hidden`.
+    `label` is "" for an item whose key is kept from the viewer: see `is_hidden`.
     """
 
     actor: str | None
@@ -113,6 +113,18 @@ class JournalLine:
     label: str
     detail: tuple[tuple[str, Any], ...]
     at: datetime
+
+    @property
+    def detail_words(self) -> tuple[tuple[str, Any], ...]:
+        """The same for people to read: "pass mark" for `pass_mark`, "judge wrong" for `judge_wrong`."""
+        return tuple(
+            (name.replace("_", " "), str(value).replace("_", " ") if name in CODES else value)
+            for name, value in self.detail
+        )
+
+
+CODES = ("cause", "choice", "decision", "kind")
+"""Names of details whose value is one of a list that programs use; other values are people's own words."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +181,7 @@ def journal(
 
 def _with_hidden_keys(item_ids: Collection[int], viewer: User, team: Team) -> set[int]:
     """Those whose key is kept from the viewer."""
-    unnamed = Item.objects.filter(key_is_hidden(viewer, team), pk__in=item_ids)
+    unnamed = Item.objects.filter(is_hidden(viewer, team), pk__in=item_ids)
     return set(unnamed.order_by().values_list("pk", flat=True))
 
 
@@ -197,7 +209,11 @@ TELLING = {"paused": "why", "gave up on": "why", "resumed": "items"}
 # everybody agreed on.
 OF_OTHERS = {"exported": ("label_decisions",), ACCEPTED: ("decisions",)}
 # How many labels were given to earlier words, whoever decided what becomes of them.
-COUNTED = {"decided about labels of": ("labels", "probe")}
+# And what went with something that was deleted: its words may be hidden wherever else they are.
+COUNTED = {
+    "decided about labels of": ("labels", "probe"),
+    "deleted": ("adjudications", "comments", "labels", "people", "reviews", "verdicts"),
+}
 # What may tell who answered: the item of a review, the file that brought answers, a note on a change of them.
 OF_KEYS = {"review": ("item",), "dataset": ("file", "note")}
 

@@ -21,6 +21,7 @@ from rubricweb.models import (
     Run,
     User,
 )
+from rubricweb.selectors.blinding import require_nothing_hidden
 from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.exports import require_one_rubric, shared_version
 from rubricweb.selectors.exports.ground_truth import settled_labels
@@ -29,6 +30,7 @@ from rubricweb.selectors.labels.ground_truth import ground_truth, labels, people
 from rubricweb.selectors.labels.people import readings
 from rubricweb.services import copies, dataset_versions, imported_runs
 from rubricweb.services.datasets import cases, columns
+from rubricweb.services.datasets.halves.salts import new_salt
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 
@@ -53,10 +55,13 @@ def split_dataset(
     `queues` (all with submitted reviews unless given) say who labelled what; submitted reviews and
     adjudications come along, so that the same ground truth stands in the halves; settled labels of a file,
     which count only where no people labelled, in a queue of their own. The same `seed` gives the same
-    halves. Each is sealed: its digest covers items and ground truth. Raises Invalid for an `n_dev` that
-    leaves a half empty or labels of several rubrics, Conflict when a name is taken, somebody labels meanwhile
-    or a blind queue over the dataset is open: its raters could read the labels in the halves.
+    halves. Each is sealed: its digest, with a salt, covers items and ground truth. Raises Withheld where
+    verdicts on items are hidden from whoever splits, Invalid for an `n_dev` that leaves a half empty or
+    labels of several rubrics, Conflict when a name is taken, somebody labels meanwhile or a blind queue over
+    the dataset is open: its raters could read the labels in the halves.
     """
+    why = "and which half an item falls into would tell of them"
+    require_nothing_hidden(by, dataset.team, dataset.pk, why=why)
     # What the seals cover is what is copied: nobody corrects or adds items in between; see below for labels.
     dataset_versions.hold(dataset)
     queues = list(queues) or list(labelled_queues(dataset.pk, team=dataset.team))
@@ -127,6 +132,7 @@ def _stored(
     report: dict[str, Any],
 ) -> Dataset:
     name = f"{dataset.name[: NAME_MAX - 10]} ({sealed_as})"
+    salt = new_salt()
     with saved_unless_taken(f"The team already has a dataset called {name!r}; this one was split before."):
         half = Dataset.objects.create(
             team=dataset.team,
@@ -137,7 +143,8 @@ def _stored(
             rubric_version=dataset.rubric_version,
             columns=dataset.columns,
             sealed_as=sealed_as,
-            seal=part.seal(),
+            seal=part.seal(salt),
+            seal_salt=salt,
             split_of=dataset,
             split_report=report,
             created_by=by,

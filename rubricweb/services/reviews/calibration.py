@@ -11,7 +11,7 @@ from django.utils import timezone
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Withheld
 from rubricweb.models import Calibration, QueueItem, QueueState, Rater, Review, ReviewQueue, User
-from rubricweb.selectors.blinding import unnamed_of
+from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.reviews.calibration import (
     CalibrationRound,
     CalibrationStage,
@@ -145,7 +145,7 @@ def _require_untold(queue: ReviewQueue, by: User, item_ids: Sequence[int]) -> No
             f"You rate in {queue}, so nothing tells you which of its items are gold: draw some at random, or "
             "ask an editor who does not rate in it."
         )
-    if not unnamed_of(by, queue.team, queue.dataset_id).isdisjoint(item_ids):
+    if not hidden_of(by, queue.team, queue.dataset_id).isdisjoint(item_ids):
         raise Withheld(
             "You are still to review some of these items, or another answer to their case, blind, so nothing "
             "tells you which of them are gold: draw some at random, or ask an editor who is not a rater."

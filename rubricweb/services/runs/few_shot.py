@@ -24,7 +24,7 @@ from rubricweb.models import (
     RubricVersion,
     User,
 )
-from rubricweb.selectors.blinding import unnamed_of
+from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.labels.comparable import counting_queues
 from rubricweb.selectors.labels.ground_truth import ground_truth
 from rubricweb.selectors.labels.people import decisions, people_labels
@@ -96,7 +96,7 @@ def _drawn(
 ) -> FewShotSnapshot:
     criteria = list(version.criteria.order_by("position"))
     queues = [asked.queue] if asked.queue is not None else counting_queues(asked.dataset)
-    hidden = set() if viewer is None else unnamed_of(viewer, asked.dataset.team, asked.dataset.pk)
+    hidden = set() if viewer is None else hidden_of(viewer, asked.dataset.team, asked.dataset.pk)
     labels = _labels(queues, version, [criterion.pk for criterion in criteria], hidden)
     reasons = _reasons(queues, version, labels)
     items = _free(Item.objects.current().filter(pk__in=labels), graded)

@@ -29,7 +29,6 @@ NAMES = (
     "truth",
     "cause",
     "decided",
-    "names",
     "last",
     "cursor",
 )
@@ -52,7 +51,6 @@ class InboxQuery:
     truth: str = ""
     cause: str = ""
     decided: bool = False
-    names: bool = False
     last: tuple[int, int] | None = None
     cursor: str = ""
 
@@ -115,7 +113,6 @@ def read_asked(query: QueryDict) -> InboxQuery:
         criterion_ids=tuple(dict.fromkeys(one for one in criteria if one is not None)),
         cause=_one_of(query, "cause", Cause.values),
         decided=_one_of(query, "decided", ["1"]) == "1",
-        names=_one_of(query, "names", ["1"]) == "1",
         last=_read_last(query.get("last", "")),
         cursor=query.get("cursor", ""),
     )

@@ -31,7 +31,7 @@ from rubricweb.web.adjudication.forms import (
     require_known_cell,
 )
 from rubricweb.web.http import TeamRequest, team_page
-from rubricweb.web.shared.names import note_names
+from rubricweb.web.shared.names import are_names_shown
 from rubricweb.web.shared.selections import selected_units, use
 from rubricweb.web.shared.titles import item_name, titles
 
@@ -211,6 +211,7 @@ def _unit_page(
     status: int = 200,
 ) -> HttpResponse:
     """The unit's page; `form` is one that was sent and could not be taken, shown as it was typed."""
+    names = are_names_shown(request, item)
     context: dict[str, Any] = {
         "asked": asked,
         "item": item,
@@ -222,15 +223,13 @@ def _unit_page(
             item,
             viewer=request.user,
             queues=labelling_queues([item])[item.pk],
-            letters=None if asked.names else aliases(item),
+            letters=None if names else aliases(item),
         ),
     }
     try:
-        seen = unit_to_decide(item, criterion, viewer=request.user, names=asked.names)
+        seen = unit_to_decide(item, criterion, viewer=request.user, names=names)
     except Withheld as error:
         return render(request, "adjudication/unit.html", context | {"withheld": str(error)})
-    if asked.names:
-        note_names(request, item)
     around = selected.around(_rows(where, asked), item.pk, criterion)
     context |= {
         "unit": seen,
@@ -239,7 +238,7 @@ def _unit_page(
         "around": around,
         "before_url": _unit_url(request, around.before, asked),
         "after_url": _unit_url(request, around.after, asked),
-        "names_query": asked.query(names="" if asked.names else "1"),
+        "names": names,
         "undo": _undo(request, asked),
         "may_adjudicate": request.membership.may(Role.REVIEWER),
     }

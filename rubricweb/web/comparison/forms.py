@@ -12,23 +12,22 @@ from rubricweb.models import ReviewQueue, Run
 from rubricweb.web.http import whole_number
 from rubricweb.web.shared.queue_ids import queue_ids
 
-NAMES = ("run", "queue", "names")
+NAMES = ("run", "queue")
 
 
 @dataclass(frozen=True)
 class ComparisonQuery:
-    """The query string of a comparison page: ids of rows, and whether names are shown."""
+    """The query string of a comparison page: ids of rows."""
 
     run_id: int | None = None
     queue_ids: tuple[int, ...] = ()
-    names: bool = False
 
     def of(self, run: Run | None, queues: Sequence[ReviewQueue]) -> "ComparisonQuery":
         """The same with what the page chose where nothing was asked."""
         return replace(self, run_id=run.pk if run else None, queue_ids=tuple(queue.pk for queue in queues))
 
     def query(self, **changes: Any) -> str:
-        """These as a query string, with some changed: `query(names="1")` → "run=1&queue=2&names=1"."""
+        """These as a query string, with some changed: `query(run=3)` → "run=3&queue=2"."""
         values: dict[str, Any] = {"run": self.run_id, "queue": self.queue_ids} | changes
         return urlencode({name: value for name, value in values.items() if value}, doseq=True)
 
@@ -43,9 +42,4 @@ def read_asked(query: QueryDict) -> ComparisonQuery:
     unknown = sorted(set(query) - set(NAMES))
     if unknown:
         raise Invalid(f"{unknown[0][:40]!r} cannot be asked for. Allowed: {', '.join(NAMES)}.")
-    names = query.get("names", "")
-    if names not in ("", "1"):
-        raise Invalid(f"names cannot be {names[:40]!r}. Allowed: 1.")
-    return ComparisonQuery(
-        run_id=whole_number(query.get("run"), "The run"), queue_ids=queue_ids(query), names=names == "1"
-    )
+    return ComparisonQuery(run_id=whole_number(query.get("run"), "The run"), queue_ids=queue_ids(query))

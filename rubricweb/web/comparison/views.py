@@ -24,7 +24,7 @@ from rubricweb.services.datasets.halves import looks
 from rubricweb.web.comparison import words
 from rubricweb.web.comparison.forms import ComparisonQuery, read_asked
 from rubricweb.web.http import TeamRequest, team_page
-from rubricweb.web.shared.names import note_names
+from rubricweb.web.shared.names import are_names_shown
 from rubricweb.web.shared.titles import titles
 
 
@@ -72,6 +72,7 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
     """One item with everybody's verdicts; for a rater who is still to review it blind, only the item."""
     item = access.access_item(request.team, item_id)
     asked, run, queues = _asked_for_item(request, item)
+    names = are_names_shown(request, item)
     context: dict[str, Any] = {
         "asked": asked,
         "item": item,
@@ -83,19 +84,17 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
             viewer=request.user,
             run=run,
             queues=queues,
-            letters=None if asked.names else aliases(item),
+            letters=None if names else aliases(item),
         ),
     }
     try:
-        seen = item_comparison(item, run, queues, viewer=request.user, names=asked.names)
+        seen = item_comparison(item, run, queues, viewer=request.user, names=names)
     except Withheld as error:
         return render(request, "comparison/item.html", context | {"withheld": str(error)})
-    if asked.names:
-        note_names(request, item)
     context |= {
         "seen": seen,
         "rows": [(row, _measured(row, item)) for row in seen.criteria],
-        "names_query": asked.query(names="" if asked.names else "1"),
+        "names": names,
     }
     return render(request, "comparison/item.html", context)
 

@@ -128,7 +128,7 @@ def _ties(comparison: Comparison, inbox: str) -> str:
     if not comparison.undecided:
         return "none"
     return format_html(
-        "{}, {} of what was labelled; in no figure of a majority until somebody decides",
+        "{}, {} of what was labelled; in no figure of a majority until somebody decides, ½ in every mean",
         _link(f"{inbox}&kind=people+differ", comparison.undecided),
         figure(comparison.tied_share, percent=True),
     )
@@ -138,7 +138,10 @@ def _adjudicated(comparison: Comparison, inbox: str) -> str:
     if not comparison.adjudicated:
         return "none"
     link = _link(f"{inbox}&decided=1", comparison.adjudicated)
-    return format_html("{}, where the decision replaces people’s verdict", link)
+    return format_html(
+        "{}, where the decision replaces people’s verdict in accuracy and κ; means are of what people said",
+        link,
+    )
 
 
 def _link(address: str, count: int) -> SafeString:
@@ -196,7 +199,8 @@ def estimate_words(estimate: PeopleEstimate) -> str:
         verb = "does" if estimate.left_out == 1 else "do"
         outside = f"{counted(estimate.left_out, 'labelled item')} outside the sample {verb} not count."
     more = _labels_needed(these.n, needed)
-    return sentence(basis, these.reason, trust, _unanswered(estimate), outside, more, between=" ")
+    people = "" if estimate.like_these is None else estimate.like_these.other_raters_words
+    return sentence(basis, these.reason, people, trust, _unanswered(estimate), outside, more, between=" ")
 
 
 def _labels_needed(labelled: int, needed: LabelsNeeded | None) -> str:

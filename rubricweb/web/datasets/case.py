@@ -19,7 +19,7 @@ from rubricweb.web.shared.titles import titles
 @team_page(Role.VIEWER)
 @require_safe
 def case(request: TeamRequest, case_id: int) -> HttpResponse:
-    """The words are anybody's to read; the answers are withheld while one of them is to be reviewed blind."""
+    """The words are anybody's to read; answers that are to be reviewed blind are left out."""
     case = access.access_case(request.team, case_id)
     words = words_of(case)
     context: dict[str, Any] = {
@@ -34,6 +34,10 @@ def case(request: TeamRequest, case_id: int) -> HttpResponse:
     except Withheld as error:
         context["withheld"] = str(error)
     else:
-        context |= {"tags": tags_of([case.pk]).get(case.pk, ())}
+        if answers.hidden:
+            # Its tags are withheld, and would be overwritten unseen.
+            context |= {"tags": (), "may_tag": False}
+        else:
+            context["tags"] = tags_of([case.pk]).get(case.pk, ())
         context |= {"found": answers, **titles(request, [one.item.pk for one in answers.answers])}
     return render(request, "datasets/cases/case.html", context)

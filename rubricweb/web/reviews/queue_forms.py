@@ -242,6 +242,14 @@ class NewQueue(SourceForm):
         if planning:
             self.fields["name"].required = False
 
+    @classmethod
+    def with_all_versions(cls, data: QueryDict, team: Team, selection: Selection | None) -> "NewQueue":
+        """What was typed so far, with every version of the chosen dataset ticked; no name is needed yet."""
+        form = cls(data, team=team, planning=True, selection=selection)
+        form.data = data.copy()
+        form.data.setlist("systems", list(map(str, form.versions)))
+        return form
+
     def clean_blind(self) -> str:
         return self.cleaned_data["blind"] or Blind.BOTH
 

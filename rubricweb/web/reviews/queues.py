@@ -17,12 +17,13 @@ from rubricweb.models import ReviewQueue, Role
 from rubricweb.selectors.datasets.systems import queue_systems
 from rubricweb.selectors.reviews import queues as selectors
 from rubricweb.selectors.reviews.calibration import CalibrationStage, my_calibration
-from rubricweb.selectors.reviews.queue_plans import QueuePlan, queue_plan
+from rubricweb.selectors.reviews.queue_plans import QueuePlan, queue_plan, usual_people
 from rubricweb.selectors.rubrics.chosen_criteria import version_of
 from rubricweb.selectors.rubrics.versions import missing_for_judging
+from rubricweb.selectors.runs.planning.plans import usual_version
 from rubricweb.services.reviews import queue_changes as changes
 from rubricweb.services.reviews import queues as services
-from rubricweb.web.http import TeamRequest, now, team_page
+from rubricweb.web.http import TeamRequest, now, team_page, whole_number
 from rubricweb.web.reviews import words
 from rubricweb.web.reviews.queue_change_forms import ExtendQueue, QueuePeople, QueueRaters, QueueTexts
 from rubricweb.web.reviews.queue_forms import NewQueue
@@ -59,6 +60,9 @@ def new_queue(request: TeamRequest) -> HttpResponse:
             part = "systems" if request.htmx.target == "systems" else "criteria"
             return render(request, f"reviews/queues/_{part}.html", {"form": form})
         return _new_queue_page(request, form)
+    if request.POST.get("action") == "all-versions":
+        # What was typed so far stays; nothing is checked before it is sent.
+        return _new_queue_page(request, NewQueue.with_all_versions(request.POST, request.team, selected))
     planning = request.POST.get("action") == "plan"
     form = NewQueue(request.POST, team=request.team, planning=planning, selection=selected)
     if not form.is_valid():
@@ -90,14 +94,21 @@ PRESET = (
 
 
 def _preset(request: TeamRequest, selected: Selection | None) -> dict[str, Any]:
-    """What the form holds at first: what the address says, and a selection's dataset and criteria."""
+    """What the form holds at first: what the address says, a selection's dataset and criteria, else the usual
+    rubric and people.
+    """
     asked: dict[str, Any] = {name: request.GET[name] for name in PRESET if name in request.GET}
     asked |= {name: request.GET.getlist(name) for name in ("criteria", "systems") if name in request.GET}
-    if selected is None:
-        return asked
-    preset = {"dataset": selected.dataset_id, "kind": "items", "criteria": selected.criterion_ids}
-    version = version_of(selected.criterion_ids)
-    return preset | ({"rubric_version": version.pk} if version else {}) | asked
+    preset: dict[str, Any] = {}
+    if selected is not None:
+        preset = {"dataset": selected.dataset_id, "kind": "items", "criteria": selected.criterion_ids}
+    dataset_id = whole_number(str((preset | asked).get("dataset") or ""), "The dataset")
+    dataset = None if dataset_id is None else access.access_dataset(request.team, dataset_id)
+    version = selected and version_of(selected.criterion_ids)
+    if version is None and dataset is not None:
+        version = usual_version(request.team, dataset)
+    usual: dict[str, Any] = {"raters": usual_people(request.team, dataset_id)}
+    return usual | preset | ({"rubric_version": version.pk} if version else {}) | asked
 
 
 def _new_queue_page(
@@ -162,7 +173,7 @@ def change(request: TeamRequest, queue_id: int) -> HttpResponse:
 @require_POST
 def edit(request: TeamRequest, queue_id: int) -> HttpResponse:
     queue = access.access_queue(request.team, queue_id)
-    form = QueueTexts(request.POST)
+    form = QueueTexts(request.POST, imported=queue.imported)
 
     def change() -> str:
         changes.edit_queue(queue, by=request.user, **form.changes)
@@ -219,7 +230,9 @@ def _change_page(request: TeamRequest, queue: ReviewQueue, **refused: Form) -> H
     """All forms of a queue; those in `refused` with what was sent and why not."""
     context = {
         "queue": queue,
-        "words": QueueTexts(initial={name: getattr(queue, name) for name in QueueTexts.base_fields}),
+        "words": QueueTexts(
+            initial={name: getattr(queue, name) for name in QueueTexts.base_fields}, imported=queue.imported
+        ),
         "people": QueuePeople(queue=queue),
         "raters": QueueRaters(initial={"raters_per_item": queue.raters_per_item}),
         "items": ExtendQueue(team=request.team, initial={"kind": "filter"}),

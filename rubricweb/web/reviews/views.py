@@ -131,14 +131,19 @@ def give_back(request: TeamRequest, review_id: int) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 @require_POST
 def submit(request: TeamRequest, review_id: int) -> HttpResponse:
-    """The whole form: saves every answer in it and, unless the button said only save, submits."""
+    """The whole form: saves every answer in it and, unless the button said only save, submits.
+
+    What others said is shown next where the button said compare; else it is on the page of the review later.
+    """
     review = selectors.review_for(request.team, review_id, request.user)
     asked = _asked(review)
-    only_save = request.POST.get("action") == "save"
+    action = request.POST.get("action")
+    only_save, compares = action == "save", action == "compare"
     try:
         answers = read_answers(request.POST, asked)
         if review.state == ReviewState.SUBMITTED and same_as_stored(answers, asked):
-            return _go(request, _after(request, review))  # sent twice: the first answer got lost
+            # Sent twice: the first answer got lost.
+            return _go(request, _after(request, review, compares=compares))
         services.save_answers(
             review,
             answers,
@@ -154,7 +159,7 @@ def submit(request: TeamRequest, review_id: int) -> HttpResponse:
     except Invalid as error:
         return _still_open(request, review, str(error))
     if not only_save:
-        return _go(request, _after(request, review))
+        return _go(request, _after(request, review, compares=compares))
     if any(answer.verdict is None and answer.reason.strip() for answer in answers):
         return _still_open(request, review, "A reason is kept together with a verdict: choose one for it.")
     return _saved(request, review)
@@ -256,9 +261,9 @@ def _still_open(
     return _review_page(request, review, sheet, stored=stored, problem=problem, status=status)
 
 
-def _after(request: TeamRequest, review: Review) -> str:
-    """Where to go from a submitted review: to what it reveals, or straight on."""
-    if reveals.has_reveal(review):
+def _after(request: TeamRequest, review: Review, *, compares: bool) -> str:
+    """Where to go from a submitted review: on, or first to what others said where there is anything."""
+    if compares and reveals.has_reveal(review):
         return reverse("review_reveal", args=[request.team.slug, review.pk])
     return next_url(request, review.queue)
 

@@ -119,12 +119,10 @@ class CriterionForm(forms.Form):
     id = forms.CharField(required=False, widget=forms.HiddenInput)
 
     index: int | str = 0
-    share: float | None = None
+    points: float | None = None
     focused = False
     in_use = False
-    presets = PRESETS
-    vote_rules = VOTE_RULES
-    checks = CHECKS
+    presets, vote_rules, checks = PRESETS, VOTE_RULES, CHECKS
 
     def __init__(self, values: Mapping[str, str], *, prefix: str) -> None:
         super().__init__({f"{prefix}-{name}": value for name, value in values.items()}, prefix=prefix)
@@ -174,6 +172,12 @@ class CriterionForm(forms.Form):
         """The weight, None while it is not a number."""
         weight = number_typed(self.text("weight"))
         return None if isinstance(weight, str) else float(weight)
+
+    @property
+    def span(self) -> float:
+        """How far apart its best and its worst option are worth as typed; 1 for what is no choice."""
+        values = [option.worth or 0.0 for option in self.options if not (option.na or option.is_empty)]
+        return max(values) - min(values) if self.kind_chosen == "choice" and values[1:] else 1.0
 
     @property
     def more_filled(self) -> int:

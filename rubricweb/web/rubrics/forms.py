@@ -10,7 +10,7 @@ from django.http import QueryDict
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.rubric import MAX_CRITERIA, MAX_TITLE, LengthPenalty
-from rubricweb.engine.scoring.weight_shares import weight_shares
+from rubricweb.engine.scoring.points import score_points
 from rubricweb.errors import Invalid
 from rubricweb.web.http import whole_number
 from rubricweb.web.rubrics import lint_notes
@@ -132,7 +132,7 @@ class RubricForm:
         self.length_penalty = _rule_form("length_penalty", length_penalty)
         self.rows = list(rows)
         self.problems: list[FormProblem] = []
-        self._share()
+        self._weigh()
         self._lint()
 
     @classmethod
@@ -174,11 +174,11 @@ class RubricForm:
         row = new_row(max((int(row.index) for row in self.rows), default=-1) + 1)
         row.focused = True
         self.rows.append(row)
-        self._share()
+        self._weigh()
 
     def remove_row(self, index: str) -> None:
         self.rows = [row for row in self.rows if str(row.index) != index]
-        self._share()
+        self._weigh()
 
     def row(self, index: str) -> CriterionForm | None:
         """The row of an index, None for one that is not there."""
@@ -288,9 +288,10 @@ class RubricForm:
             return None, None, None, ""
         return None, None, self.rows[int(match[1])], match[2]
 
-    def _share(self) -> None:
-        for row, share in zip(self.rows, weight_shares([row.number for row in self.rows]), strict=True):
-            row.share = share
+    def _weigh(self) -> None:
+        weights, spans = [row.number for row in self.rows], [row.span for row in self.rows]
+        for row, points in zip(self.rows, score_points(weights, spans), strict=True):
+            row.points = points
 
     def _lint(self) -> None:
         links = [

@@ -73,7 +73,7 @@ def _opened(request: TeamRequest) -> tuple[NewRun, Run | None]:
         return NewRun(asked, team=request.team, selection=selected), None
     run_id = whole_number(asked.get("again"), "The run")
     if run_id is None:
-        initial = _fitting_rubric(request) | _typed(asked)
+        initial = _usual_rubric(request) | _typed(asked)
         return NewRun(team=request.team, selection=selected, initial=initial), None
     run = access.access_run(request.team, run_id)
     judges = list(endpoints.judges_of(request.team))
@@ -81,12 +81,11 @@ def _opened(request: TeamRequest) -> tuple[NewRun, Run | None]:
     return NewRun(team=request.team, selection=selected, initial=initial), run
 
 
-def _fitting_rubric(request: TeamRequest) -> dict[str, Any]:
-    """The rubric the dataset of the address was last used with, chosen unless the address names one."""
+def _usual_rubric(request: TeamRequest) -> dict[str, Any]:
+    """The rubric that is chosen unless the address names one."""
     dataset_id = whole_number(request.GET.get("dataset"), "The dataset")
-    if dataset_id is None:
-        return {}
-    version = plans.fitting_version(access.access_dataset(request.team, dataset_id))
+    dataset = None if dataset_id is None else access.access_dataset(request.team, dataset_id)
+    version = plans.usual_version(request.team, dataset)
     return {} if version is None else {"rubric_version": version.pk}
 
 

@@ -12,7 +12,8 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     if (isHeld(event)) return;
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur(); // what is being typed is saved by leaving it
-    document.querySelector("[data-review-submit]")?.click();
+    const compare = event.shiftKey ? document.querySelector("[data-review-compare]") : null;
+    (compare ?? document.querySelector("[data-review-submit]"))?.click();
     return;
   }
   if (isHeld(event)) return;
@@ -55,4 +56,6 @@ document.addEventListener("click", (event) => {
 document.addEventListener("review:ready", () => {
   document.querySelector("[data-review-rail] [aria-current]")?.scrollIntoView({ block: "center" });
   window.scrollTo(0, 0);
+  // Not autofocus: the browser would scroll to it, away from what is to be read first.
+  document.querySelector("[data-first-focus]")?.focus({ preventScroll: true });
 });

@@ -7,7 +7,7 @@ import { tell } from "../shared/events.js";
 import { one } from "../shared/one.js";
 import { csrfToken, post } from "../shared/post.js";
 import { keepTyped } from "../shared/typed_text.js";
-import { form, theForm } from "./form.js";
+import { form } from "./form.js";
 import { beat } from "./time.js";
 
 /** @typedef {{ url: string, back: string | null, html?: string }} Prefetched */
@@ -143,7 +143,7 @@ const count = (submitted) => {
 };
 
 document.addEventListener("review:leave", (event) => {
-  if (!prefetched?.html || "reveals" in theForm().dataset) return;
+  if (!prefetched?.html) return;
   if (goOn(prefetched, { isCounted: false })) event.preventDefault();
 });
 

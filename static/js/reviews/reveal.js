@@ -72,13 +72,11 @@ document.addEventListener(
 
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.target.id !== "revealed") return;
-  const refused = event.target.querySelector("textarea[aria-invalid]");
-  if (refused) refused.focus();
-  else
-    (
-      event.target.querySelector("[data-revealed].is-active") ??
-      document.querySelector("[data-review-submit]")
-    )?.focus();
+  const next =
+    event.target.querySelector("textarea[aria-invalid]") ??
+    event.target.querySelector("[data-revealed].is-active");
+  if (next) next.focus();
+  else document.querySelector("[data-review-submit]")?.focus({ preventScroll: true });
 });
 
 // A refusal comes with the form as it was typed.

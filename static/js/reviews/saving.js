@@ -315,7 +315,8 @@ const incomplete = (verdicts, reasons) => {
 
 document.addEventListener("submit", (event) => {
   const button = event.submitter;
-  if (event.target.id !== "review-form" || button?.getAttribute("value") !== "submit") return; // take it up again
+  const action = button?.getAttribute("value");
+  if (event.target.id !== "review-form" || !button || (action !== "submit" && action !== "compare")) return;
   event.preventDefault();
   if (leaving) return;
   const articles = [...event.target.querySelectorAll("[data-criterion]")];
@@ -342,10 +343,11 @@ document.addEventListener("submit", (event) => {
     const values = data.getAll(name).filter((value) => typeof value === "string");
     if (name !== "csrfmiddlewaretoken") fields[name] = values.length > 1 ? values : values[0];
   }
-  keep(SUBMIT, event.target.getAttribute("action"), { ...fields, action: "submit" });
+  keep(SUBMIT, event.target.getAttribute("action"), { ...fields, action });
   const sent = ownKey();
-  // Where the next item is here already, this goes on its way while the reader is there.
-  const isNext = !tell("review:leave", { key: sent });
+  // Where the next item is here already, this goes on its way while the reader is there. What others said is
+  // only known once it has arrived.
+  const isNext = action === "submit" && !tell("review:leave", { key: sent });
   if (isNext) leaving = false;
   outbox.flush();
 });

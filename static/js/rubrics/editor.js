@@ -4,6 +4,6 @@ import "./rows.js";
 import "./folds.js";
 import "./options.js";
 import "./votes.js";
-import "./shares.js";
+import "./points.js";
 import "./saving.js";
 import "./preview.js";

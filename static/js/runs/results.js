@@ -19,6 +19,15 @@ for (const name of /** @type {const} */ (["htmx:beforeSwap", "htmx:oobBeforeSwap
   });
 }
 
+// Of a run that has ended the results come first, as they do when its page is opened anew.
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.target.id !== "run-live") return;
+  const results = document.querySelector("#run-results[data-first]");
+  const progress = document.getElementById("run-progress");
+  if (results && progress && !(results.compareDocumentPosition(progress) & Node.DOCUMENT_POSITION_FOLLOWING))
+    progress.before(results);
+});
+
 // A run that does not go on asks for nothing by itself.
 document.addEventListener("change", () => {
   const results = document.getElementById("run-results");

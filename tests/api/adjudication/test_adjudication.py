@@ -62,7 +62,8 @@ def test_a_unit_has_letters_and_names_on_demand(people: Cast, as_member, labelle
     assert [answer["name"] for answer in people_said] == ["Rater A", "Rater B"]
     assert sorted(answer["reason"] for answer in people_said) == ["named", "not named"]
     assert (unit["most"], unit["decision"]) == (None, None)
-    named = bob.get(path(labelled, "good"), names="true")
+    bob.refused(422, "GET", path(labelled, "good"), query={"names": "true"})
+    named = bob.send("POST", f"{path(labelled, 'good')}/names")
     assert {"x", "y"} <= {answer["name"] for answer in named["answers"]}
     assert JournalEntry.objects.filter(verb="looked at the names on").count() == 1
 
@@ -122,7 +123,8 @@ def test_ground_truth_says_where_it_comes_from(people: Cast, as_member, labelled
     # Who said what is told to those who ask for it, which is written down.
     assert [one["rater"] for one in row["labels"]] == [None, None]
     assert not JournalEntry.objects.filter(verb="looked at the names on").exists()
-    [row] = bob.get(f"/items/{item.pk}/ground-truth?names=true")["criteria"]
+    bob.refused(422, "GET", f"/items/{item.pk}/ground-truth", query={"names": "true"})
+    [row] = bob.send("POST", f"/items/{item.pk}/ground-truth/names")["criteria"]
     assert [one["rater"] for one in row["labels"]] == ["x", "y"]
     assert JournalEntry.objects.get(verb="looked at the names on").actor == people.bob
 

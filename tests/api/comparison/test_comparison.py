@@ -56,9 +56,19 @@ def test_a_comparison_holds_the_judge_against_the_majority(bob: ApiClient, label
     assert overall["accuracy"]["n"] == 8
     assert set(overall["accuracy"]) == {"value", "low", "high", "n", "small", "reason"}
     assert overall["balanced_accuracy"]["value"] == pytest.approx((4 / 5 + 1 / 3) / 2)
-    # Weights 10, 5 and −15: one capital missed, two errors not seen, of 2·10 + 3·5 + 3·15 in all.
-    assert shown["bias"]["value"] == pytest.approx((-10 + 2 * 15) / 80)
-    assert [row["bias"]["value"] for row in shown["criteria"]] == pytest.approx([-1 / 2, 0, 2 / 3])
+    # Weights 10, 5 and −15: one capital missed, two errors not seen; the capital people are tied on is ½ to
+    # them and MET to the judge. Of 3·10 + 3·5 + 3·15 in all.
+    assert shown["bias"]["value"] == pytest.approx((-10 + 2 * 15 + 5) / 90)
+    assert [row["bias"]["value"] for row in shown["criteria"]] == pytest.approx([-1 / 6, 0, 2 / 3])
+    assert [(row["undecided"], row["tied_share"]) for row in shown["criteria"]] == [
+        (1, 1 / 3),
+        (0, 0),
+        (0, 0),
+    ]
+    # By effect people help on 2½ of 3 capitals, 3 of concise and no error; the judge on 2, 3 and 2.
+    assert shown["rates"]["people"]["value"] == pytest.approx(5.5 / 9)
+    assert shown["rates"]["judge"]["value"] == pytest.approx(7 / 9)
+    assert shown["criteria"][0]["rates"]["people"]["value"] == pytest.approx(2.5 / 3)
     assert shown["leaning"] in ("", "lenient")
     assert [row["criterion"]["name"] for row in shown["criteria"]] == ["capital", "concise", "wrong_country"]
 

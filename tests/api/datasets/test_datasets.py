@@ -24,6 +24,7 @@ def test_a_file_becomes_a_dataset_with_its_items(ed: ApiClient) -> None:
     assert (dataset.pop("left_out"), dataset.pop("left_out_count")) == ([], 0)
     fields = dataset.pop("columns_read")["fields"]
     assert (fields["submission"], fields["prompt"]) == ("submission", "prompt")
+    assert dataset.pop("preview")["items"] == 3
     assert ed.get(f"/datasets/{dataset['id']}") == dataset
     [listed] = ed.get("/datasets")["items"]
     assert (listed["item_count"], listed["run_count"]) == (3, 0)
@@ -54,7 +55,7 @@ def test_a_column_of_own_ids_is_taken_and_said(ed: ApiClient) -> None:
 
 
 def test_a_whole_file_is_of_the_version_that_is_named(ed: ApiClient) -> None:
-    text = "\n".join(json.dumps({"id": f"q{n}", "submission": "Rome."}) for n in (1, 2))
+    text = "\n".join(json.dumps({"id": f"q{n}", "submission": f"Rome {n}."}) for n in (1, 2))
 
     def sent(text: str, system: str) -> dict[str, Any]:
         return {"files": {"file": upload(text, "a.jsonl"), "system": system}}
@@ -279,9 +280,7 @@ def test_a_new_dataset_may_be_answers_of_one_version(ed: ApiClient) -> None:
 
 
 def test_columns_are_declared_and_narrow_items(ed: ApiClient) -> None:
-    rows = [
-        {"id": key, "submission": "So.", "language": tongue} for key, tongue in (("a", "de"), ("b", "en"))
-    ]
+    rows = [{"id": key, "submission": key, "language": tongue} for key, tongue in (("a", "de"), ("b", "en"))]
     text = "\n".join(map(json.dumps, rows))
     made = ed.send("POST", "/datasets/import", files={"file": upload(text, "a.jsonl")})
     address = f"/datasets/{made['id']}"

@@ -63,10 +63,14 @@ def test_labels_of_people_are_counted_and_items_once_whatever_the_runs(
     right, tone = label_evidence(version, people.team, viewer=people.bob)
     assert (right.criterion, right.items, right.labels) == (0, 12, {"MET": 24})
     # Only one verdict was ever used: no disagreement to expect.
-    assert (right.alpha, right.alpha_units, right.judge_higher, right.judge_lower) == (None, 12, 0, 0)
+    assert (right.alpha, right.alpha_units) == (None, 12)
+    assert right.judge_bias is not None
+    assert (right.judge_bias.value, right.judge_bias.n) == (0, 12)
     assert (tone.criterion, tone.labels) == (1, {"Rude": 23, "Cannot tell": 1})
-    # Item 0 has one label that is no gap, and people are tied there.
-    assert (tone.alpha_units, tone.judge_higher, tone.judge_lower) == (11, 11, 0)
+    # Item 0 has one label that is no gap: Rude, of x alone.
+    assert tone.alpha_units == 11
+    assert tone.judge_bias is not None
+    assert (tone.judge_bias.value, tone.judge_bias.n) == (1, 12)
 
 
 def test_the_api_shows_what_labels_say_beside_the_text(
@@ -107,7 +111,7 @@ def test_the_page_of_a_version_shows_it_too(people: Cast, sign_in, version: Rubr
     url = reverse("rubric_version", args=[people.team.slug, version.rubric_id, version.number])
     page = sign_in(people.bob).get(url).content.decode()
     assert "Always MET, over 12 items" in page
-    assert "The judge is more lenient than people on 11 items and the other way on 0" in page
+    assert "The judge is more lenient than people over 12 items: bias +1.00" in page
 
 
 def test_a_blind_rater_is_told_nothing_of_hidden_items(

@@ -41,6 +41,8 @@ def test_a_run_is_held_against_another(bob: ApiClient, world: World, newer: Run)
     assert found["n"] == 3
     assert found["difference"]["value"] == pytest.approx(1 / 3)
     assert found["run"]["mean"]["value"] == pytest.approx(7 / 9)
+    assert (found["baseline"]["lowest"], found["run"]["lowest"]) == (0.0, pytest.approx(1 / 3))
+    assert found["unseen_failures"] == 1.0  # three items exclude no share of failures
     assert (found["run"]["name"], found["baseline"]["name"]) == ("second", "first")
     assert found["item_counts"] == {"regression": 0, "fix": 1, "unchanged": 2, "unpaired": 0}
     assert (found["run"]["coverage"], found["run"]["errors"], found["hidden_items"]) == (1.0, 0, 0)
@@ -138,7 +140,9 @@ def test_a_blind_rater_learns_how_many_items_are_left_out_and_nothing_else(
     found = ann.get(path(newer, world.run))
     assert (found["hidden_items"], found["n"], found["difference"]["value"]) == (3, 0, None)
     assert [row["n"] for row in found["criteria"]] == [0, 0, 0]
-    assert ann.get(path(newer, world.run, "/items"))["items"] == []
+    listed = ann.get(path(newer, world.run, "/items"))
+    assert listed["items"] == []
+    assert [(one["why"], one["items"]) for one in listed["left_out"]] == [("to_review_blind", 3)]
     item = world.dataset.items.get(key="bad")
     problem = ann.refused(403, "GET", path(newer, world.run, f"/items/{item.pk}"))
     assert problem["type"].endswith("withheld")
@@ -155,7 +159,8 @@ def test_runs_over_two_system_versions_are_paired_by_case(bob: ApiClient, people
     assert found["without_pair"] == {
         "only_run": {"n": 1, "keys": ["c6"]},
         "only_baseline": {"n": 1, "keys": ["c5"]},
-        "reworded": {"n": 1, "keys": ["c4"]},
+        "reworded": {"n": 2, "keys": ["c4"]},
+        "unscored": 0,
     }
     pages, cursor = [], ""
     while True:

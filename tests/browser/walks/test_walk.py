@@ -104,7 +104,7 @@ def test_from_sign_in_to_export(
         page.keyboard.press(verdict)
     expect(page.locator("[data-review-answered]").last).to_have_text("2")
     expect(page.locator(".save-state")).to_have_text("Saved")
-    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Control+Shift+Enter")
 
     # Reveal: the judge's reasons beside mine.
     page.wait_for_url(re.compile(r"/reveal/$"))

@@ -6,7 +6,7 @@ import re
 from django.utils import timezone
 
 from rubricweb.api.datasets.schemas import AddedAnswers, ImportedRater, LabelsPlan, Split
-from rubricweb.api.reviews.queue_schemas import LabelsImported
+from rubricweb.api.reviews.label_file_schemas import LabelsImported
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Dataset, JournalEntry, Judgement, Rater, ReviewQueue, Rubric, Run
@@ -173,6 +173,7 @@ def test_a_labelled_dataset_is_split_in_two_sealed_halves(people: Cast, at_termi
     dev, test = (json.loads(printed)[half] for half in ("dev", "test"))
     assert [(half["sealed_as"], half["item_count"]) for half in (dev, test)] == [("dev", 1), ("test", 2)]
     assert dev["seal"] != test["seal"]
+    assert dev["seal_salt"] != test["seal_salt"]
     listed = ed("datasets", "list").out
     assert "dev" in listed
     assert "test" in listed

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.coverage import grid
+from benchmarks.coverage import clone_worlds, grid
 from benchmarks.coverage.grid import Found, covered, every_world, held
 
 WORLDS = {
@@ -38,6 +38,15 @@ def test_an_interval_holds_the_truth_as_often_as_is_promised(which):
 def test_of_two_people_who_rated_everything_no_interval_is_shown():
     [found] = covered(WORLDS["all labelled, by the same 2", "alike items, p 0.5, n 30"], 20, seed=3)
     assert found.shown == 0
+
+
+@pytest.mark.parametrize("kind", ["alike", "various"])
+def test_a_judge_who_is_one_more_such_person_is_seldom_called_lenient_or_strict(kind):
+    # By the majority of these three the judge was called lenient in most draws. 5 % in all are off by chance.
+    words = clone_worlds.called(WORLDS["the judge is like 3 people", f"{kind} units, p 0.165, n 100"], 300)
+    assert words.total() == 300
+    assert words["lenient"] / 300 <= clone_worlds.MOST_FALSE
+    assert words["strict"] / 300 <= clone_worlds.MOST_FALSE
 
 
 def test_what_breaks_the_promise_is_named():

@@ -1,5 +1,6 @@
 """RubricDataset and DataItem: what the published package's users do with them, and what was added."""
 
+import hmac
 import json
 import subprocess
 import sys
@@ -322,3 +323,6 @@ def test_a_seal_holds_whatever_the_order_and_breaks_with_the_content():
     assert dataset(items=items, prompt="Another").seal() != seal
     assert dataset(items=[items[0], DataItem("b", "d", [MET, MET, MET])]).seal() != seal
     assert len(seal) == 64
+    # With a salt it is the HMAC-SHA256 of the digest.
+    expected = hmac.new(b"salt", seal.encode(), "sha256").hexdigest()
+    assert dataset(items=items).seal("salt") == expected != seal

@@ -2,8 +2,8 @@
 
 import pytest
 
+from rubricweb.engine.agreement import Figure
 from rubricweb.engine.lint import CriterionEvidence, lint_data
-from rubricweb.engine.lint.data import sign_test
 from rubricweb.engine.rubric import Rubric
 
 RUBRIC = Rubric.from_dict([{"requirement": "Names the city."}, {"requirement": "Names the river."}])
@@ -51,30 +51,25 @@ def test_an_alpha_that_rounds_to_nothing_carries_no_sign():
     assert "α = 0.00 over 20 items" in finding.message
 
 
-def test_a_judge_leans_when_its_differences_nearly_all_go_one_way():
-    assert rules(judge_higher=8) == ["judge_bias"]
-    assert rules(judge_lower=8) == ["judge_bias"]
-    assert rules(judge_higher=9, judge_lower=1) == []
+def bias(value, half):
+    return Figure(value, value - half, value + half, 20, df=19)
 
 
-@pytest.mark.parametrize(
-    ("higher", "lower", "p"),
-    [
-        (0, 0, None),
-        (8, 0, 2 / 256),
-        (1, 9, 2 * (1 + 10) / 1024),
-        # 2 · (1 + 4 + 6) / 16 is above 1.
-        (2, 2, 1.0),
-    ],
-)
-def test_the_sign_test_is_twice_the_smaller_binomial_tail(higher, lower, p):
-    assert sign_test(higher, lower) == p
+def test_a_judge_leans_when_its_bias_is_off_zero_at_one_percent():
+    # t of 19 degrees at 1 % is 2.861, at 5 % 2.093: a bias of 2.861 / 2.093 = 1.367 halves of its interval.
+    assert rules(judge_bias=bias(0.4, 0.4 / 1.37)) == ["judge_bias"]
+    assert rules(judge_bias=bias(-0.4, 0.4 / 1.37)) == ["judge_bias"]
+    assert rules(judge_bias=bias(0.4, 0.4 / 1.36)) == []
+    assert rules(judge_bias=Figure(0.4, None, None, 1)) == rules(judge_bias=None) == []
 
 
-def test_the_sign_test_stands_thousands_of_differences():
-    p = sign_test(1500, 1500)
-    assert p == 1.0
-    assert sign_test(3000, 0) == 0.0
+def test_which_side_a_judge_leans_to_is_said_with_its_bias():
+    evidence = CriterionEvidence(criterion=0, items=20, labels={}, judge_bias=bias(-0.4, 0.2))
+    (finding,) = lint_data(RUBRIC, [evidence])
+    # 2.093 · 0.4/0.2 = 4.19 with 19 degrees of freedom: p = 0.0005.
+    assert finding.message == (
+        "The judge is stricter than people over 20 items: bias −0.40 [−0.60, −0.20] (p = 0.0005)."
+    )
 
 
 @pytest.mark.parametrize(

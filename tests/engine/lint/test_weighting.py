@@ -64,10 +64,11 @@ def test_one_criterion_dominates_only_beyond_half_and_among_three():
     def weighted(*weights):
         return [{"requirement": f"Names river {i}.", "weight": weight} for i, weight in enumerate(weights)]
 
-    # 6 of 11 is more than half; 5 of 10 is not; −6 of 11 counts by its size; two criteria are no company.
+    # 6 of 11 is more than half; 5 of 10 is not; −5 takes all of 3 + 2, −4 does not; two criteria are too few.
     assert "dominant_criterion" in rules(*weighted(6, 3, 2))
     assert "dominant_criterion" not in rules(*weighted(5, 3, 2))
-    assert "dominant_criterion" in rules(*weighted(-6, 3, 2))
+    assert "dominant_criterion" in rules(*weighted(-5, 3, 2))
+    assert "dominant_criterion" not in rules(*weighted(-4, 3, 2, 1))
     assert "dominant_criterion" not in rules(*weighted(6, 3))
     assert "dominant_criterion" not in rules(*weighted(6, 3, 0))
 

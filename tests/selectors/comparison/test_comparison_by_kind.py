@@ -122,8 +122,8 @@ def test_steps_are_compared_as_steps(found: comparison.Comparison) -> None:
     assert tone.options.quadratic_kappa.value == pytest.approx(0.8)
     assert tone.options.steps_apart is not None
     assert tone.options.steps_apart.value == pytest.approx(1 / 4)
-    # Values 0.5 above once in four units.
-    assert tone.value_bias == pytest.approx(0.125)
+    # 0.5 above on the second; on the third Plain, ½, beside a mean of Warm Plain Plain, 2/3. No majority.
+    assert tone.value_bias == pytest.approx((1 / 2 - 1 / 6) / 4)
     assert tone.bias.n == 4
     assert [[cell.count for cell in line.cells] for line in tone.matrix] == [[1, 1, 0], [0, 1, 0], [0, 0, 1]]
 
@@ -157,21 +157,21 @@ def test_a_check_has_a_mean_and_nothing_to_agree_with(found: comparison.Comparis
 
 
 def test_whole_items_are_compared_by_score(found: comparison.Comparison) -> None:
-    # Of 2 + 2 + 1: people 3/5, 3/5, 4/5, 5/5 and, where the tone does not apply, 3/3;
-    # the judge 1/5, 4/5, 4/5, 5/5, 5/5. Differences −0.4, 0.2, 0, 0, 0.
+    # Of 2 + 2 + 1: x and y 3/5, 3/5, then x 5/5 and y 4/5, so 9/10, then 5/5 and, where the tone does not
+    # apply, 3/3. z answered one criterion alone and has no score. The judge 1/5, 4/5, 4/5, 5/5, 5/5.
+    # Differences −0.4, 0.2, −0.1, 0, 0.
     scores = found.scores.agreement
     assert scores.n == 5
-    assert scores.bias.value == pytest.approx(-0.04)
-    assert scores.mae.value == pytest.approx(0.12)
-    assert scores.rmse.value == pytest.approx(0.2)
+    assert scores.bias.value == pytest.approx(-0.06)
+    assert scores.mae.value == pytest.approx(0.14)
+    assert scores.rmse.value == pytest.approx((0.21 / 5) ** 0.5)
     estimate = found.scores.estimate
     # Five of six items, whose labels came in a file.
     assert estimate.unavailable is not None
     assert estimate.unavailable.code == "not_a_random_sample"
     assert "came in a file" in estimate.unavailable.why
     assert (estimate.items, estimate.labelled.n, estimate.judged.n) == (6, 5, 6)
-    # Means of raters: of the third item's tone x says 1, y and z ½, so 2 · 2/3 instead of 2 · ½ of 5.
-    assert estimate.labelled.value == pytest.approx((0.6 + 0.6 + (0.8 + (4 / 3 - 1) / 5) + 1 + 1) / 5)
+    assert estimate.labelled.value == pytest.approx((0.6 + 0.6 + 0.9 + 1 + 1) / 5)
     # The sixth item: not said, rude, short: 1/5.
     assert estimate.judged.value == pytest.approx((0.2 + 0.8 + 0.8 + 1 + 1 + 0.2) / 6)
 

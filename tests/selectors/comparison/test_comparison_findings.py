@@ -13,6 +13,7 @@ from rubricweb.engine.agreement import (
     compare_scores,
     effect_bias,
     human_ceiling,
+    mean_rates,
 )
 from rubricweb.engine.agreement.intervals import Figure, confidence_of_look
 from rubricweb.models import Criterion, Dataset, Run
@@ -47,6 +48,7 @@ NO_ESTIMATE = PeopleEstimate(
 def comparison(cells: dict[str, int], *, alpha: Figure = GOOD_PEOPLE) -> Comparison:
     """A comparison with these counts by what people and judge said: {"MET UNMET": 3} is three missed METs."""
     pairs = [words.split() for words, count in cells.items() for _ in range(count)]
+    met_by_judge, met_by_people = [pair[1] == "MET" for pair in pairs], [pair[0] == "MET" for pair in pairs]
     overall = compare_labels(
         [people for people, _ in pairs], [judge for _, judge in pairs], range(len(pairs)), resamples=200
     )
@@ -57,12 +59,8 @@ def comparison(cells: dict[str, int], *, alpha: Figure = GOOD_PEOPLE) -> Compari
         overall=overall,
         n_binary=len(pairs),
         has_penalties=False,
-        bias=effect_bias(
-            [judge == "MET" for _, judge in pairs],
-            [people == "MET" for people, _ in pairs],
-            [1.0] * len(pairs),
-            range(len(pairs)),
-        ),
+        bias=effect_bias(met_by_judge, met_by_people, [1.0] * len(pairs), range(len(pairs))),
+        rates=mean_rates(met_by_judge, met_by_people, range(len(pairs))),
         human_alpha=alpha,
         ceiling=human_ceiling(Ratings.from_triples([])),
         within=None,
@@ -219,20 +217,18 @@ def choice(pairs: list[tuple[str, str]], scale_type: str, *, alpha: Figure = GOO
         OptionScale(LEVELS, "ordinal" if scale_type == "ordinal" else "nominal", VALUES),
         resamples=200,
     )
+    by_people, by_judge = ([VALUES[LEVELS.index(pair[side])] for pair in pairs] for side in (0, 1))
     row = CriterionComparison(
         criterion=Criterion(name="tone", kind="choice", options=options, scale_type=scale_type),
         pair=found.overall,
         options=agreement,
         mean_value=None,
-        bias=effect_bias(
-            [VALUES[LEVELS.index(judge)] for _, judge in pairs],
-            [VALUES[LEVELS.index(people)] for people, _ in pairs],
-            [1.0] * len(pairs),
-            range(len(pairs)),
-        ),
+        bias=effect_bias(by_judge, by_people, [1.0] * len(pairs), range(len(pairs))),
+        rates=mean_rates(by_judge, by_people, range(len(pairs))),
         human_alpha=alpha,
         ceiling=found.ceiling,
         units=len(pairs),
+        undecided=0,
         errors=0,
         adjudicated=0,
     )

@@ -165,7 +165,11 @@ def test_a_tie_of_two_raters_counts_one_half_and_is_not_dropped(people: Cast) ->
     label(queue, people.rae, 4, lambda item, name: "MET" if name == "kind" else "UNMET")
     found = comparison.compare(run, [queue], viewer=people.bob)
     assert found.undecided == 4
-    assert found.scores.agreement.n == 0
+    # Scores item by item count ties too: the judge's 1 less ¾. Accuracy and κ have the other four units only.
+    assert (found.scores.agreement.n, found.scores.agreement.bias.value) == (4, pytest.approx(0.25))
+    assert (found.overall.n, found.tied_share) == (4, 0.5)
+    assert (found.rates.people.value, found.rates.judge.value, found.rates.people.n) == (0.75, 1, 8)
+    assert found.bias.value == pytest.approx(0.25)
     these = found.scores.estimate.these
     assert these is not None
     assert these.value == pytest.approx(0.75)

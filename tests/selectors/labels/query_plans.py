@@ -43,6 +43,20 @@ def rows_read(work: Callable[[], object]) -> int:
     return sum(map(_read, _steps(work)))
 
 
+def entries_read(work: Callable[[], object]) -> int:
+    """Entries of indexes and rows of the judgements that PostgreSQL read for the SELECTs of `work`."""
+    steps = _steps(work)
+    looked_up = [node for node in steps if node["Node Type"] == "Bitmap Index Scan"]
+    return sum(map(_read, steps)) + sum(
+        round(node["Actual Rows"] * node["Actual Loops"]) for node in looked_up
+    )
+
+
+def indexes(work: Callable[[], object]) -> set[str]:
+    """The indexes in PostgreSQL's plans for the SELECTs of `work` that read judgements."""
+    return {node["Index Name"] for node in _steps(work) if "Index Name" in node}
+
+
 def ways(work: Callable[[], object]) -> set[tuple[str, str]]:
     """How PostgreSQL comes by the judgements in the SELECTs of `work`: ("Index Scan", its index), …"""
     steps = [node for node in _steps(work) if node.get("Relation Name") == TABLE]

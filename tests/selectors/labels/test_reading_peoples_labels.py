@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from rubricweb.models import Dataset, Item, Judgement, ReviewQueue, Run
+from rubricweb.models import Dataset, Item, Judgement, Review, ReviewQueue, Run
 from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.exports import exports
 from rubricweb.selectors.exports.label_lineage import counted_labels
@@ -210,3 +210,63 @@ def test_one_function_reads_what_people_said_across_versions() -> None:
         if "migrations" not in path.parts and "in_reviews(" in path.read_text()
     }
     assert found == set(READS_LABELS_AS_GIVEN)
+
+
+def label_elsewhere(people: Cast) -> None:
+    """Forty thousand labels of people in another queue, by another rubric version."""
+    version = factories.version(people.team, people.ed)
+    other = factories.dataset(
+        people.team, people.ed, name="labelled elsewhere", items=[{"id": "a", "submission": "x"}]
+    )
+    queue = factories.import_labels(
+        other,
+        version,
+        by=people.ed,
+        data=b"item_id,criterion,rater,verdict\na,concise,zoe,MET",
+        filename="more.csv",
+    )
+    label = Judgement.objects.in_reviews(queue=queue).get()
+    assert label.review is not None
+    last = f"(SELECT MAX(id) FROM {{}}) - {UNRELATED} + n"
+    query_plans.copy_often(
+        label.item, UNRELATED, key="'k' || n", content_hash="'o' || n", position="n", attempt="n + 1"
+    )
+    query_plans.copy_often(label.review, UNRELATED, item_id=last.format(Item._meta.db_table))
+    query_plans.copy_often(
+        label,
+        UNRELATED,
+        item_id=last.format(Item._meta.db_table),
+        review_id=last.format(Review._meta.db_table),
+    )
+    count_rows()
+
+
+def judge_often(verdict: Judgement) -> None:
+    """Ten thousand more verdicts of judges on the same unit."""
+    query_plans.copy_often(verdict, 10_000, judge="'judge ' || n")
+    count_rows()
+
+
+def test_labels_of_one_item_and_of_one_version_are_found_by_item_and_criterion(
+    people: Cast, labelled: Labelled
+) -> None:
+    """Neither all labels given elsewhere are walked through nor all that judges said of the item."""
+    version, verdict = labelled.run.rubric_version, labelled.run.judgements.order_by("pk")[0]
+    assert version is not None
+    asked: dict[str, Callable[[], object]] = {
+        "item": lambda: provenance.item_provenance(verdict.item, viewer=people.ed),
+        "version": lambda: label_evidence.label_evidence(version, people.team, viewer=people.ed),
+    }
+    label_elsewhere(people)
+    judge_elsewhere(labelled.stranger)
+    judge_often(verdict)
+    if connection.vendor == "sqlite":
+        for name, work in asked.items():
+            assert [step for step in query_plans.scans(work) if step.startswith("SCAN")] == [], name
+        return
+    # Not the 10,000 verdicts on the item and the 40,000 labels elsewhere: its own 6 labels, or, where the
+    # planner comes by the reviews, the 180 of its queue.
+    assert query_plans.entries_read(asked["item"]) <= 180
+    found_by = query_plans.indexes(asked["version"])
+    assert "judgement_label_of_criterion" in found_by
+    assert "rubricweb_judgement_criterion_id_a1e6d5c7" not in found_by

@@ -1,17 +1,31 @@
 """What a rater may see of a dataset, told as a condition on rows: the same as item by item."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import product
+from typing import Any
 
 import pytest
 from django.db import connection
 from django.utils import timezone
+from rubricweb.services.datasets.corrections import Correction
 
-from rubricweb.models import Item, QueueState, Review, ReviewQueue, ReviewState, Run, RunItem, User
+from rubricweb.models import (
+    Comment,
+    Item,
+    QueueState,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    Run,
+    RunItem,
+    SystemVersion,
+    User,
+)
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items, hidden_of, shown
 from rubricweb.selectors.runs.results import result, run_items
+from rubricweb.services.datasets import corrections
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -92,6 +106,72 @@ def test_the_condition_leaves_out_exactly_the_hidden_items(people: Cast, runs: l
         # Three criteria, every one met.
         assert found.totals.met == 3 * len(expected)
         assert {row.item_id for row in run_items(run, viewer=viewer).rows} == expected
+
+
+def answered(name: str, versions: Sequence[str], cases: int, *, words: str = "") -> list[dict[str, Any]]:
+    """Each case answered by each version; some datasets have the same words of the same version."""
+    return [
+        {
+            "id": f"{name}-{case}-{version}",
+            "case_id": f"c{case}",
+            "system": f"assistant@{version}",
+            "submission": f"{case} {version} {words if case % 2 else ''}",
+        }
+        for case in range(cases)
+        for version in versions
+    ]
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(6), *(pytest.param(one, marks=pytest.mark.long) for one in range(6, 30))]
+)
+def test_all_forms_of_the_rule_hide_the_same_answers_of_several_versions(people: Cast, seed: int) -> None:
+    """Queues over some or all versions, limited or not, with copies in another dataset and corrections."""
+    chance = random.Random(seed)
+    version = factories.version(people.team, people.ed)
+    datasets = [
+        factories.dataset(people.team, people.ed, name=name, items=answered(name, versions, 3, words=words))
+        for name, versions, words in (
+            ("first", ("v3", "v4"), ""),
+            ("second", ("v3", "v5"), "once more"),
+            ("third", ("v3", "v4", "v5"), "once more"),
+        )
+    ]
+    if chance.random() < 0.5:
+        wrong = chance.choice(list(datasets[0].items.all()))
+        corrections.correct_item(wrong, Correction(submission="Right."), by=people.ed)
+    for number in range(chance.randint(1, 3)):
+        dataset = chance.choice(datasets)
+        known = list(SystemVersion.objects.filter(items__dataset=dataset).distinct().order_by("pk"))
+        queue = factories.queue(
+            people.team,
+            people.ed,
+            dataset=dataset,
+            rubric_version=version,
+            raters=[people.ann, people.rae],
+            raters_per_item=2,
+            name=f"queue {number}",
+            systems=chance.choice((known[:1], known[:2], [])),
+        )
+        if chance.random() < 0.5:
+            queue.queue_items.filter(position__gt=chance.randrange(3)).delete()
+        for asked, person in product(queue.queue_items.all(), (people.ann, people.rae)):
+            if chance.random() < 0.4:
+                reviewed(queue, asked.item, person, chance.choice(list(ReviewState)))
+    for dataset, viewer in product(datasets, (people.ann, people.rae, people.bob)):
+        hidden = set(hidden_items(viewer, people.team).values_list("pk", flat=True))
+        in_dataset = set(dataset.items.filter(pk__in=hidden).values_list("pk", flat=True))
+        assert hidden_of(viewer, people.team, dataset.pk) == in_dataset
+        assert {item.pk for item in dataset.items.all() if is_hidden(viewer, item)} == in_dataset
+        assert (dataset.pk in hidden_datasets(viewer, people.team)) == bool(in_dataset)
+        # Any rows with an item: here those of the queues, and comments on every item.
+        rows = Comment.objects.filter(item__dataset=dataset)
+        if not rows.exists():
+            Comment.objects.bulk_create(
+                Comment(item=item, author=people.bob, text="x") for item in dataset.items.all()
+            )
+        seen = set(rows.filter(shown(viewer, people.team, dataset.pk)).values_list("item_id", flat=True))
+        assert seen == set(dataset.items.values_list("pk", flat=True)) - in_dataset
 
 
 def is_hidden(viewer: User, item: Item) -> bool:

@@ -4,15 +4,17 @@ import pytest
 
 from rubricweb.engine.datasets import RubricDataset
 from rubricweb.engine.verdict import Verdict
-from rubricweb.errors import Conflict, Invalid
+from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Case, CaseText, Dataset, Item, Judgement
 from rubricweb.selectors.datasets.cases import words_of
+from rubricweb.selectors.datasets.halves import split_is_withheld
 from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
 from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.services import adjudications
-from rubricweb.services.datasets import corrections, splits
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets import splits
+from rubricweb.services.datasets.changes import corrections
+from rubricweb.services.datasets.changes.corrections import Correction
 from rubricweb.services.reviews import queues
 from tests import factories
 from tests.factories import Cast
@@ -102,12 +104,12 @@ def test_what_is_decided_beside_no_label_that_is_copied_is_no_ground_truth_of_a_
         records = tuple(item_records(half, settled, labelled_only=True))
         assert [None in (record.ground_truth or ()) for record in records] == [True]
         there = dataset_file(half, version, records)
-        assert half.seal == RubricDataset.from_dataset_file(there).seal()
+        assert half.seal == RubricDataset.from_dataset_file(there).seal(half.seal_salt)
 
 
 def test_the_same_seed_gives_the_same_halves_and_another_need_not(people: Cast, labelled: Dataset) -> None:
     first = splits.split_dataset(labelled, n_dev=4, by=people.ed, seed=1)
-    keys, seals = set(truth(first.dev)), (first.dev.seal, first.test.seal)
+    keys = set(truth(first.dev))
     first.dev.halves.all().delete()
     for half in (first.dev, first.test):
         half.name += " of before"
@@ -115,7 +117,10 @@ def test_the_same_seed_gives_the_same_halves_and_another_need_not(people: Cast, 
         half.queues.update(name=f"Labels of {half.name}")
     again = splits.split_dataset(labelled, n_dev=4, by=people.ed, seed=1)
     assert set(truth(again.dev)) == keys
-    assert (again.dev.seal, again.test.seal) == seals
+    # The same labels, and yet nothing can be told from equal seals: each has a salt of its own.
+    salts = {half.seal_salt for half in (first.dev, first.test, again.dev, again.test)}
+    assert (len(salts), {len(salt) for salt in salts}) == (4, {32})
+    assert again.dev.seal != first.dev.seal
 
 
 @pytest.mark.parametrize("n_dev", [0, 8, 9])
@@ -145,6 +150,39 @@ def test_a_split_waits_for_blind_queues_because_the_halves_show_labels(
     assert splits.split_dataset(labelled, n_dev=4, by=people.ed).dev.items.count() == 4
 
 
+def test_who_is_to_review_the_same_words_elsewhere_blind_cannot_split(
+    people: Cast, labelled: Dataset
+) -> None:
+    version = labelled.queues.get().rubric_version
+    elsewhere = factories.dataset(people.team, people.ed, name="elsewhere", items=ITEMS[:2])
+    queue = factories.queue(
+        people.team, people.ed, dataset=elsewhere, rubric_version=version, raters=[people.alice], name="Blind"
+    )
+    with pytest.raises(Withheld, match="2 items of this dataset are hidden from you, and which half an item"):
+        splits.split_dataset(labelled, n_dev=4, by=people.alice)
+    assert not labelled.halves.exists()
+    made = splits.split_dataset(labelled, n_dev=4, by=people.ed)
+    # Both words may be in one half: what the other half counts tells of them all the same.
+    assert [split_is_withheld(half, people.alice) for half in (made.dev, made.test)] == [True, True]
+    assert [split_is_withheld(half, people.bob) for half in (made.dev, made.test)] == [False, False]
+    queues.close_queue(queue, by=people.ed)
+    assert [split_is_withheld(half, people.alice) for half in (made.dev, made.test)] == [False, False]
+
+
+def test_what_was_split_off_a_deleted_dataset_is_withheld_while_anything_is(
+    people: Cast, labelled: Dataset
+) -> None:
+    version = labelled.queues.get().rubric_version
+    made = splits.split_dataset(labelled, n_dev=4, by=people.ed)
+    Dataset.objects.filter(pk__in=[made.dev.pk, made.test.pk]).update(split_of=None)
+    made.dev.refresh_from_db()
+    assert not split_is_withheld(made.dev, people.alice)
+    factories.queue(
+        people.team, people.ed, dataset=made.test, rubric_version=version, raters=[people.alice], name="Blind"
+    )
+    assert split_is_withheld(made.dev, people.alice)
+
+
 def test_a_second_split_needs_the_names_of_the_first(people: Cast, labelled: Dataset) -> None:
     splits.split_dataset(labelled, n_dev=4, by=people.ed)
     with pytest.raises(Conflict, match="was split before"):
@@ -165,7 +203,7 @@ def test_a_split_waits_for_a_correction_and_seals_what_it_copies(people: Cast, l
         queues = list(labelled_queues(half.pk, team=half.team))
         items = tuple(item_records(half, settled_labels(queues), labelled_only=True))
         there = dataset_file(half, queues[0].rubric_version, items)
-        assert half.seal == RubricDataset.from_dataset_file(there).seal()
+        assert half.seal == RubricDataset.from_dataset_file(there).seal(half.seal_salt)
         keys |= {item.key for item in half.items.all()}
     # Nobody has labelled the right words yet.
     assert keys == {f"i{number}" for number in range(1, 8)}

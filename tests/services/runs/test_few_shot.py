@@ -160,7 +160,7 @@ def test_a_sealed_test_half_is_refused(
     people: Cast, graded: Dataset, version: RubricVersion, labelled: ReviewQueue
 ) -> None:
     dataset = labelled.dataset
-    dataset.sealed_as, dataset.seal = "test", "0" * 64
+    dataset.sealed_as, dataset.seal, dataset.seal_salt = "test", "0" * 64, "0" * 32
     dataset.save()
     with pytest.raises(Invalid, match="sealed as a test half"):
         planned(people, graded, version, FewShot(dataset))

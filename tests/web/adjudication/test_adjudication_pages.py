@@ -210,10 +210,32 @@ class TestNames:
         assert "Rater B" in page
         assert "Xenia" not in page
         assert not JournalEntry.objects.filter(verb="looked at the names on").exists()
+        item = run.dataset.items.get(key="2")
+        names, there = reverse("item_names", args=[people.team.slug, item.pk]), unit_url(people, run, "2")
         for _ in range(2):
-            assert "Xenia" in text(bob.get(unit_url(people, run, "2"), {"names": "1"}))
+            assert bob.post(names, {"names": "1", "next": there}).headers["Location"] == there
+            assert "Xenia" in text(bob.get(there))
         entry = JournalEntry.objects.get(verb="looked at the names on")
         assert (entry.actor, entry.target_label) == (people.bob, "2")
+        assert "Xenia" not in text(sign_in(people.ed).get(there))
+        bob.post(names, {"next": there})
+        assert "Xenia" not in text(bob.get(there))
+
+    def test_no_address_that_is_only_opened_shows_names(self, people, sign_in, run) -> None:
+        bob, item = sign_in(people.bob), run.dataset.items.get(key="2")
+        names = reverse("item_names", args=[people.team.slug, item.pk])
+        assert bob.get(names).status_code == 405
+        assert bob.get(unit_url(people, run, "2"), {"names": "1"}).status_code == 400
+        page = bob.get(reverse("item", args=[people.team.slug, item.pk]), {"names": "1"})
+        assert "xenia" not in page.content.decode().lower()
+        assert not JournalEntry.objects.filter(verb="looked at the names on").exists()
+
+    def test_nobody_is_sent_to_another_address_by_looking(self, people, sign_in, run) -> None:
+        bob, item = sign_in(people.bob), run.dataset.items.get(key="2")
+        names = reverse("item_names", args=[people.team.slug, item.pk])
+        for there in ("https://example.org/", "//example.org/t/", "/t/other-team/", ""):
+            answer = bob.post(names, {"names": "1", "next": there})
+            assert answer.headers["Location"] == reverse("item", args=[people.team.slug, item.pk])
 
 
 class TestAcceptingAll:

@@ -138,13 +138,15 @@ def test_where_people_were_overruled_bias_and_means_say_which_answers_they_are_o
     bob = sign_in(people.bob)
     # People 0.5 on each item, the judge 1.
     page = text(bob.get(compare(people, run)))
-    assert "Bias judge less ground truth 0.50" in page
+    assert "Bias judge less people 0.50" in page
     assert "before adjudication 0.50" not in page
     item, brief = run.dataset.items.get(key="00"), run.rubric_version.criteria.get(name="brief")
     adjudications.adjudicate(item, brief, by=people.rae, verdict="MET", cause="human_wrong", reason="It is.")
-    # The truth of one of six is 1 now: (5 · ½ + 0) / 6. What people said stays what it was.
+    # The truth of one of twelve units is MET now, which accuracy counts. What people said stays what it was.
     page = text(bob.get(compare(people, run)))
-    assert "Bias judge less ground truth 0.42" in page
+    assert "Bias judge less people; before adjudication 0.50" in page
+    assert "People say MET 50%" in page
+    assert "where the decision replaces people’s verdict in accuracy and κ" in page
     assert "People, labelled items only plain mean, tells of these alone; before adjudication 0.50" in page
     assert "People, of these items open is who was asked; before adjudication 0.50" in page
 

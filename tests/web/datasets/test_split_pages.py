@@ -59,10 +59,45 @@ def test_a_split_makes_two_sealed_halves_and_shows_how_labels_are_spread(
     page = read(sign_in(people.bob), answer["Location"])
     assert "4 for examples, 4 to test on, seed 1" in page
     assert dev.seal in page
+    assert dev.seal_salt in page
     # Half of the eight are MET; four to each half, alike: two and two.
     assert "capital MET 2 2" in page
     assert "UNMET 2 2" in page
     assert "Test half" in read(sign_in(people.bob), at("dataset", people, test.pk))
+    # alice is to review an item of the dev half blind: the test half tells her nothing of its labels either.
+    factories.queue(
+        people.team,
+        people.ed,
+        dataset=dev,
+        rubric_version=queue.rubric_version,
+        raters=[people.alice],
+        name="Blind",
+    )
+    hidden = read(sign_in(people.alice), at("dataset", people, test.pk))
+    assert "How the labels are spread is hidden" in hidden
+    for told in ("capital MET", "Largest difference", test.seal, test.seal_salt):
+        assert told not in hidden
+        assert told in read(sign_in(people.bob), at("dataset", people, test.pk))
+
+
+def test_who_is_to_review_the_same_words_blind_is_told_so_on_the_form(
+    people: Cast, sign_in, queue: ReviewQueue
+) -> None:
+    queues.close_queue(queue, by=people.ed)
+    factories.queue(
+        people.team,
+        people.ed,
+        dataset=queue.dataset,
+        rubric_version=queue.rubric_version,
+        raters=[people.alice],
+        name="Blind",
+    )
+    answer = sign_in(people.alice).post(
+        at("dataset_split", people, queue.dataset_id), {"n_dev": "4", "seed": "1"}
+    )
+    assert answer.status_code == 422
+    assert "are hidden from you" in answer.content.decode()
+    assert not Dataset.objects.exclude(sealed_as="").exists()
 
 
 @pytest.mark.parametrize("n_dev", ["0", "8", "many", ""])

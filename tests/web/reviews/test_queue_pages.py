@@ -12,7 +12,7 @@ from django.utils import timezone
 from rubricweb.models import Dataset, Review, ReviewQueue, Role, RubricVersion
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.queues import queues as listed
-from rubricweb.services.datasets import retirement
+from rubricweb.services.datasets.changes import retirement
 from rubricweb.services.reviews import queue_changes, queues
 from rubricweb.services.teams import teams
 from tests import factories
@@ -404,3 +404,23 @@ def test_what_order_extra_raters_and_reopening_give_away_is_said_beside_the_opti
     assert "cannot undo what its raters saw" in page("queue", queue.pk)
     client.post(reverse("queue_close", args=[slug, queue.pk]))
     assert "may not be blind" in page("queue", queue.pk)
+
+
+def test_a_new_queue_offers_the_people_who_were_asked_last(
+    people: Cast, sign_in, dataset: Dataset, version: RubricVersion
+) -> None:
+    ed = sign_in(people.ed)
+    other = factories.dataset(people.team, people.ed, name="Other")
+
+    def ticked() -> set[object]:
+        form = ed.get(url("queue_new", people) + f"?dataset={dataset.pk}").context["form"]
+        chosen = set(map(str, form["raters"].value()))
+        return {name for name in ("alice", "ed", "rae", "ann") if str(getattr(people, name).pk) in chosen}
+
+    # Nobody was asked yet: the reviewer and the annotator, no editor and no owner.
+    assert ticked() == {"rae", "ann"}
+    for one, raters in ((dataset, [people.ann, people.alice]), (other, [people.rae])):
+        factories.queue(
+            people.team, people.ed, dataset=one, rubric_version=version, raters=raters, name=one.name
+        )
+    assert ticked() == {"ann", "alice"}

@@ -156,3 +156,25 @@ def test_a_queue_that_would_tell_who_answered_is_refused_in_its_form(
         assert "so whose answers they are is not told" in text(refused)
         assert 'value="New answers"' in text(refused)
     assert not ReviewQueue.objects.filter(name="New answers").exists()
+
+
+def test_a_form_says_that_one_version_cannot_be_hidden_and_offers_all(
+    people: Cast, ed: Client, world: Versions, ids: dict[str, int]
+) -> None:
+    page = text(ed.get(at("queue_new", people), {"dataset": world.dataset.pk}))
+    assert "With one version ticked raters can find out whose answers they review" in page
+    plan = {"action": "plan", "systems": [ids["v4"]]}
+    told = "All of these are answers of assistant@v4. Raters can find that out, blind or not"
+    assert told in text(ed.post(at("queue_new", people), sent(world, **plan)))
+    assert told not in text(ed.post(at("queue_new", people), sent(world, **plan, blind="none")))
+    offered = ed.post(
+        at("queue_new", people), sent(world, action="all-versions", systems=[ids["v4"]], name="Both")
+    )
+    page = text(offered)
+    assert offered.status_code == 200
+    assert f'value="{ids["v3"]}" id="id_systems_0" checked' in page
+    assert f'value="{ids["v4"]}" id="id_systems_1" checked' in page
+    assert 'value="Both"' in page
+    assert not ReviewQueue.objects.exists()
+    both = {"action": "plan", "systems": [ids["v3"], ids["v4"]]}
+    assert "Raters can find that out" not in text(ed.post(at("queue_new", people), sent(world, **both)))

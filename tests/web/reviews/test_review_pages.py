@@ -371,7 +371,7 @@ def test_the_sheet_shows_everything_a_rater_needs(people: Cast, sign_in, review:
     page = sign_in(people.ann).get(url("review", people, review.pk)).content.decode()
     for words in ("What is the capital of France?", "Paris is the capital", "Names Paris as the capital."):
         assert words in page
-    assert "Penalty: <strong>Met</strong> means the error is present." in page
+    assert "Penalty: <strong>Error present</strong> lowers the score." in page
     assert "−15" in page
 
 
@@ -471,7 +471,7 @@ def test_submitting_too_early_names_what_is_missing_and_keeps_the_rest(
     assert "2 criteria still need a verdict." in page
     assert f'href="#criterion-{second.pk}"' in page
     assert "half a thought" in page
-    assert page.count("autofocus") >= 1
+    assert page.count("data-first-focus") == 1
     answer = client.post(url("review_submit", people, review.pk), sent, headers=JSON)
     assert (answer.status_code, answer.json()["missing"]) == (422, [second.pk, third.pk])
     review.refresh_from_db()
@@ -679,10 +679,13 @@ def test_the_reveal_sets_me_judge_and_peer_side_by_side(people: Cast, sign_in, d
     answer_all(theirs, Verdict.UNMET)
     reviews.submit(theirs, now=timezone.now())
     client = sign_in(people.ann)
-    location = client.post(url("review_submit", people, mine.pk), form_of(mine), headers=JSON).json()[
-        "location"
-    ]
+    compare = form_of(mine) | {"action": "compare"}
+    location = client.post(url("review_submit", people, mine.pk), compare, headers=JSON).json()["location"]
     assert location == url("review_reveal", people, mine.pk)
+    # Sent again by the button that goes on it goes on, to a review of the next item.
+    again = client.post(url("review_submit", people, mine.pk), form_of(mine), headers=JSON).json()["location"]
+    following = Review.objects.get(queue=queue, rater__user=people.ann, state=ReviewState.DRAFT)
+    assert again == url("review", people, following.pk)
     answer = client.get(location)
     # the judge: like me on "capital", failed on "concise", unlike me on "wrong_country"; Rae: never like me
     found = {(one.name, one.is_judge, one.same, one.both, one.errors) for one in answer.context["agreement"]}

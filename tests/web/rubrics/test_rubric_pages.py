@@ -177,10 +177,30 @@ class TestEditor:
         response = ed.post(url(people, "rubric_edit", rubric.pk), typed(rubric, CITY, SHORT, remove="0"))
         assert [row.label for row in response.context["form"].rows] == ["short"]
 
-    def test_shares_are_of_all_the_weight(self, people, ed, rubric):
+    def test_a_criterion_shows_how_many_points_of_the_score_it_moves(self, people, ed, rubric):
         response = ed.get(url(people, "rubric_edit", rubric.pk))
-        # 10, 5 and −15 of 30
-        assert [row.share for row in response.context["form"].rows] == [10 / 30, 5 / 30, 15 / 30]
+        # 10, 5 and −15 of the 15 that are wanted
+        assert [row.points for row in response.context["form"].rows] == pytest.approx(
+            [200 / 3, 100 / 3, -100]
+        )
+        page = response.content.decode()
+        assert all(f"data-points>{shown}<" in page for shown in ("+67", "+33", "−100"))
+
+    def test_options_that_are_close_in_value_move_fewer_points(self, people, ed, rubric):
+        near = CITY | {
+            "kind": "choice",
+            "options-0-label": "poor",
+            "options-0-value": "0.4",
+            "options-1-label": "good",
+            "options-1-value": "0.9",
+            "options-2-label": "n/a",
+            "options-2-na": "on",
+        }
+        form = ed.post(url(people, "rubric_edit", rubric.pk), typed(rubric, near, SHORT, add="1")).context[
+            "form"
+        ]
+        # Weights 10, 5 and the 1 of the new row: the first moves (0.9 − 0.4) · 10 of 16.
+        assert [row.points for row in form.rows][:2] == pytest.approx([500 / 16, 500 / 16])
 
     def test_a_draft_saved_by_somebody_else_is_not_overwritten_and_nothing_typed_is_lost(
         self, people, ed, rubric
@@ -364,12 +384,12 @@ class TestPublishing:
 
 
 class TestVersions:
-    def test_a_version_is_shown_by_group_with_weights_and_shares(self, people, sign_in, rubric):
+    def test_a_version_is_shown_by_group_with_weights_and_points_of_the_score(self, people, sign_in, rubric):
         page = sign_in(people.bob).get(url(people, "rubric_version", rubric.pk, 1))
-        # Facts: 10 and −15 of 30; Style: 5 of 30
-        assert [(group.name, group.share) for group in page.context["groups"]] == [
-            ("Facts", pytest.approx(25 / 30)),
-            ("Style", pytest.approx(5 / 30)),
+        # Facts: 10 and −15 of the 15 that are wanted; Style: 5 of them
+        assert [(group.name, group.gain, group.loss) for group in page.context["groups"]] == [
+            ("Facts", pytest.approx(200 / 3), -100),
+            ("Style", pytest.approx(100 / 3), 0),
         ]
         assert "Places Paris outside France." in page.content.decode()
 

@@ -103,7 +103,7 @@ def test_the_launch_form_counts_the_calls_before_anything_is_spent(people: Cast,
 
 def test_a_new_run_over_a_dataset_suggests_the_rubric_it_was_last_used_with(people: Cast, sign_in) -> None:
     version = factories.version(people.team, people.ed)
-    factories.version(people.team, people.ed, title="Newer")
+    edited_last = factories.version(people.team, people.ed, title="Newer")
     dataset = factories.dataset(people.team, people.ed)
     client = sign_in(people.ed)
 
@@ -111,7 +111,7 @@ def test_a_new_run_over_a_dataset_suggests_the_rubric_it_was_last_used_with(peop
         page = client.get(at("run_new", people), {"dataset": dataset.pk, **asked})
         return page.context["form"]["rubric_version"].value()
 
-    assert suggested() is None
+    assert suggested() == edited_last.pk
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
     assert suggested() == version.pk
     assert version.rubric is not None
@@ -122,6 +122,9 @@ def test_a_new_run_over_a_dataset_suggests_the_rubric_it_was_last_used_with(peop
     factories.queue(people.team, people.ed, dataset=dataset, rubric_version=other, raters=[people.ann])
     assert suggested() == other.pk
     assert client.get(at("run_new", people), {"dataset": run.dataset_id + 99}).status_code == 404
+    own = {"id": "own", "submission": "4", "rubric": [{"weight": 1.0, "requirement": "Says 4."}]}
+    dataset = factories.dataset(people.team, people.ed, items=[own], name="Own rubrics")
+    assert suggested() is None  # each item's own
 
 
 def test_counting_without_javascript_keeps_what_was_chosen_and_starts_nothing(people: Cast, sign_in) -> None:

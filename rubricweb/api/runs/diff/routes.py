@@ -15,6 +15,7 @@ from rubricweb.selectors.runs.diff import diff as selected
 from rubricweb.selectors.runs.diff import items
 from rubricweb.selectors.runs.diff.item import item_in_both
 from rubricweb.selectors.runs.over_time.version_pairs import version_called, version_pair
+from rubricweb.selectors.shared.left_out import left_out
 
 run_diff = Room("comparison")
 
@@ -48,19 +49,24 @@ def compare_versions(request: TokenRequest, asked: Query[schemas.VersionsQuery])
     return selected.run_diff(pair.run, pair.baseline, viewer=request.auth.user)
 
 
-@run_diff.read("/runs/{int:run_id}/against/{int:baseline_id}/items", Role.VIEWER, list_of(schemas.ItemChange))
+@run_diff.read(
+    "/runs/{int:run_id}/against/{int:baseline_id}/items",
+    Role.VIEWER,
+    list_of(schemas.ItemChange, leaves_out=True),
+)
 def list_item_changes(
     request: TokenRequest, run_id: int, baseline_id: int, asked: Query[schemas.ItemChangeQuery]
 ) -> Any:
     """The items, or cases, of two runs: regressions first, then fixes, the largest first; then all others.
 
-    Items you are still to review blind are left out.
+    `left_out` counts those you are still to review blind.
     """
     run, baseline = _both(request, run_id, baseline_id)
     selected.require_comparable(run, baseline)
     changes = items.item_changes(run, baseline, items.hidden_from(run, request.auth.user))
+    hidden = left_out(to_review_blind=changes.paired.hidden)
     page = cut(items.narrowed(changes, asked.change or ""), asked, key=lambda one: one.place)
-    return page | {"items": items.item_rows(page["items"], run, baseline)}
+    return page | {"items": items.item_rows(page["items"], run, baseline), "left_out": hidden}
 
 
 @run_diff.read(

@@ -14,11 +14,11 @@ from rubricweb.engine.agreement.scores.paired_tests import Wilcoxon as ShownWilc
 from rubricweb.engine.agreement.scores.pairing import Unit
 from rubricweb.models import RunState
 from rubricweb.selectors.runs.diff.changes import ChangeTest, WithinNoise
-from rubricweb.selectors.runs.diff.diff import CasesWithoutPair as ShownCasesWithoutPair
-from rubricweb.selectors.runs.diff.diff import NamedCases as ShownNamedCases
 from rubricweb.selectors.runs.diff.items import ITEM_CHANGES
 from rubricweb.selectors.runs.diff.noise import Source
 from rubricweb.selectors.runs.diff.settings import Setting as ShownSetting
+from rubricweb.selectors.runs.diff.without_pair import CasesWithoutPair as ShownCasesWithoutPair
+from rubricweb.selectors.runs.diff.without_pair import NamedCases as ShownNamedCases
 
 Contribution = Annotated[
     Figure | None,
@@ -34,7 +34,9 @@ PairedByName = Annotated[
 
 
 class RunSide(Schema):
-    """One of the two runs over the items you may see. `mean` is over the items or cases that both scored."""
+    """One of the two runs over the items you may see. `mean` is over the items or cases that both scored,
+    `lowest` the lowest score among them.
+    """
 
     id: int
     name: str
@@ -53,6 +55,7 @@ class RunSide(Schema):
     coverage: Share
     errors: int
     mean: Figure
+    lowest: float | None
 
 
 class Setting(Shape[ShownSetting]):
@@ -64,11 +67,12 @@ class Wilcoxon(Shape[ShownWilcoxon]):
 
 
 class NamedCases(Shape[ShownNamedCases]):
-    """So many cases, the first twenty of them by key."""
+    """So many rows of the list of changes, and the first twenty of their cases by key; items have no keys."""
 
 
 class CasesWithoutPair(Shape[ShownCasesWithoutPair]):
-    """Cases that only one run has answers to, and those asked in other words since: in no difference."""
+    """Why items or cases are in no difference: one run alone has them, each has them in other words, or one
+    of the two has no score (`unscored`). Together they are `item_counts.unpaired`."""
 
 
 class ItemCounts(Schema):
@@ -163,6 +167,12 @@ class RunDiff(Schema):
     paired_by: PairedByName
     n: int
     difference: Figure
+    unseen_failures: Annotated[
+        float | None,
+        Field(
+            description="Up to this share of new outright failures would not have been seen: 3/n, at most 1."
+        ),
+    ]
     direction: Annotated[
         Literal["up", "down", "open"] | None,
         Field(description="Where the interval of the difference leaves 0; open when it does not."),
@@ -174,19 +184,17 @@ class RunDiff(Schema):
     only_run: list[CriterionOfOne]
     only_baseline: list[CriterionOfOne]
     rest: float | None
-    without_pair: Annotated[
-        CasesWithoutPair | None, Field(description="Null where answers that both judged are paired.")
-    ]
+    without_pair: CasesWithoutPair
     on_own_rubrics: int
     hidden_items: Annotated[int, Field(description="Left out: you are still to review them blind.")]
 
     @staticmethod
     def resolve_run(diff: Any) -> RunSide:
-        return _side(diff.sides[0], diff.scores.mean_other)
+        return _side(diff.sides[0], diff.scores.mean_other, diff.scores.lowest_other)
 
     @staticmethod
     def resolve_baseline(diff: Any) -> RunSide:
-        return _side(diff.sides[1], diff.scores.mean_one)
+        return _side(diff.sides[1], diff.scores.mean_one, diff.scores.lowest_one)
 
     @staticmethod
     def resolve_n(diff: Any) -> int:
@@ -195,6 +203,11 @@ class RunDiff(Schema):
     @staticmethod
     def resolve_difference(diff: Any) -> Any:
         return diff.scores.difference
+
+    @staticmethod
+    def resolve_unseen_failures(diff: Any) -> float | None:
+        found: float | None = diff.scores.unseen_failures
+        return found
 
     @staticmethod
     def resolve_direction(diff: Any) -> str | None:
@@ -213,7 +226,7 @@ class RunDiff(Schema):
         return diff.counts
 
 
-def _side(side: Any, mean: Any) -> RunSide:
+def _side(side: Any, mean: Any, lowest: float | None) -> RunSide:
     return RunSide(
         id=side.run.pk,
         name=str(side.run),
@@ -227,6 +240,7 @@ def _side(side: Any, mean: Any) -> RunSide:
         coverage=side.coverage,
         errors=side.errors,
         mean=Figure.from_orm(mean),
+        lowest=lowest,
     )
 
 

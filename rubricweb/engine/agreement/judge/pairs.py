@@ -19,6 +19,7 @@ from rubricweb.engine.agreement.intervals import (
     share_figure,
     table_grouping,
     unseen_cells,
+    within,
 )
 from rubricweb.engine.agreement.judge import accuracy
 from rubricweb.engine.agreement.judge.accuracy import Confusion
@@ -47,8 +48,6 @@ class PairAgreement:
     precision: Figure
     recall: Figure
     f1: Figure
-    reference_met_rate: Figure
-    judged_met_rate: Figure
     abstained: int
     abstained_reference: int
     abstained_judged: int
@@ -108,8 +107,6 @@ def compare_labels(
         precision=share([0], [0, 2]),
         recall=share([0], [0, 1]),
         f1=figure(accuracy.f1),
-        reference_met_rate=share([0, 1]),
-        judged_met_rate=share([0, 2]),
         abstained=int((abstained_one | abstained_other).sum()),
         abstained_reference=int(abstained_one.sum()),
         abstained_judged=int(abstained_other.sum()),
@@ -150,7 +147,7 @@ def pair_kappa_within(
     )
     if figure.value is None and figure.n:
         return replace(figure, reason="within every criterion both sides gave one and the same verdict")
-    return figure
+    return within(figure, -1, 1)
 
 
 _CODES: dict[str | None, int] = {MET: 0, UNMET: 1, CANNOT_ASSESS: 2, None: 3}

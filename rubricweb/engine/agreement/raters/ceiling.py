@@ -14,6 +14,7 @@ from rubricweb.engine.agreement.intervals import (
     Statistic,
     cluster_figure,
     mean_interval,
+    paired_share_difference,
     unseen_cells,
     within,
 )
@@ -117,7 +118,7 @@ def human_ceiling(
     seat = JudgeSeat(
         accuracy=mean_interval(_diagonal(judge), clusters, limits=(0.0, 1.0)),
         kappa=figure.kappa(judge),
-        accuracy_difference=within(mean_interval(apart, clusters, limits=None, bonett_price=True), -1, 1),
+        accuracy_difference=paired_share_difference(apart, clusters),
         kappa_difference=figure.difference(people, judge),
     )
     return replace(ceiling, judge=seat)
@@ -270,9 +271,11 @@ class _Pooled:
     def kappa(self, cells: Floats) -> Figure:
         levels = cells.shape[-1]
         flat = cells.reshape(len(cells), levels * levels)
-        return self._figure(
-            flat, unseen_cells(levels), lambda sums: self._kappa(tables.square(sums)), _diagonal(cells)
-        )
+
+        def of_sums(sums: Floats) -> Floats:
+            return self._kappa(tables.square(sums))
+
+        return within(self._figure(flat, unseen_cells(levels), of_sums, _diagonal(cells)), -1, 1)
 
     def difference(self, people: Floats, judge: Floats) -> Figure:
         """The judge's κ less the people's; in the unseen either agrees half of the time, by itself."""
@@ -290,7 +293,8 @@ class _Pooled:
             first, second = sums[..., :cells], sums[..., cells:]
             return self._kappa(tables.square(second)) - self._kappa(tables.square(first))
 
-        return self._figure(both, unseen, apart, (_diagonal(people) + _diagonal(judge)) / 2)
+        agreement = (_diagonal(people) + _diagonal(judge)) / 2
+        return within(self._figure(both, unseen, apart, agreement), -2, 2)
 
     def _figure(self, cells: Floats, unseen: Floats, statistic: Statistic, agreement: Floats) -> Figure:
         return cluster_figure(

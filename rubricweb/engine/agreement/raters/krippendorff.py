@@ -17,6 +17,7 @@ from rubricweb.engine.agreement.intervals import (
     percentile_interval,
     resampled_sums,
     units_together,
+    within,
 )
 from rubricweb.engine.agreement.raters.many_raters import label_pairs, pair_shares
 from rubricweb.engine.agreement.ratings import Ratings, cluster_codes
@@ -54,7 +55,7 @@ def alpha_within(
     if len(strata) != len(ratings.units):
         raise ValueError(f"strata must name one of each unit: {len(ratings.units)}; found {len(strata)}")
     counts, clusters, pairable = _pairable_counts(ratings)
-    return cluster_figure(
+    figure = cluster_figure(
         _nominal_terms(counts),
         clusters,
         _nominal,
@@ -64,6 +65,7 @@ def alpha_within(
         resamples=resamples,
         seed=seed,
     )
+    return within(figure, -1, 1)
 
 
 def alpha_ordinal(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> Figure:

@@ -8,8 +8,16 @@ from typing import Literal
 
 import numpy as np
 
-from rubricweb.engine.agreement.intervals import Figure, Floats, divide, mean_interval, within
+from rubricweb.engine.agreement.intervals import (
+    Figure,
+    Floats,
+    difference_interval,
+    divide,
+    mean_interval,
+    within,
+)
 from rubricweb.engine.agreement.ratings import Ratings, cluster_codes
+from rubricweb.engine.agreement.scores.means import mean_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +51,8 @@ def rater_leniency(ratings: Ratings) -> tuple[RaterLeniency, ...]:
     filled = np.where(present, numbers, 0.0)
     totals, labels = filled.sum(axis=0), present.sum(axis=0)
 
-    def mean(values: Floats, units: Floats, limits: tuple[float, float] | None = (0.0, 1.0)) -> Figure:
-        return mean_interval(values[units], ratings.clusters[units], limits=limits)
+    def mean(values: Floats, units: Floats) -> Figure:
+        return mean_interval(values[units], ratings.clusters[units], limits=(0.0, 1.0))
 
     most = max(ratings.values) - min(ratings.values) if ratings.values else 1.0
 
@@ -53,16 +61,50 @@ def rater_leniency(ratings: Ratings) -> tuple[RaterLeniency, ...]:
         own = present[row]
         shared = own & (labels >= 2)
         others = divide(totals - filled[row], labels - own.astype(np.float64))
+        apart = (filled[row] - others)[shared]
         found.append(
             RaterLeniency(
                 rater=rater,
                 labelled=int(own.sum()),
                 mean=mean(filled[row], own),
                 others=mean(others, shared),
-                leniency=within(mean(filled[row] - others, shared, None), -most, most),
+                leniency=within(
+                    difference_interval(apart, ratings.clusters[shared], length=most), -most, most
+                ),
             )
         )
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class MeanRates:
+    """What people and a judge give the same units on average; of verdicts, how often each says MET."""
+
+    people: Figure
+    judge: Figure
+
+
+def mean_rates(
+    judged: Sequence[float],
+    people: Sequence[float],
+    clusters: Sequence[Hashable],
+    *,
+    limits: tuple[float, float] = (0.0, 1.0),
+) -> MeanRates:
+    """The mean of each column over the same units, with t over items, or Wilson's of yes and no alone.
+
+    `people[i]` is the mean of the values the raters of unit i gave it (MET is 1), never that of their
+    majority: of three people who each say MET on 16 % the majority says it on 7 %. `limits` are the ends of
+    the scale. Figures are None without units. Raises ValueError on columns of different lengths.
+
+    Worked: MET UNMET UNMET on one unit and MET MET UNMET on another: people (1/3 + 2/3) / 2 = ½.
+    """
+    if not len(judged) == len(people) == len(clusters):
+        lengths = [len(judged), len(people), len(clusters)]
+        raise ValueError(f"the columns must cover the same units; found {lengths}")
+    codes = cluster_codes(clusters)
+    columns = (np.asarray(column, dtype=np.float64) for column in (people, judged))
+    return MeanRates(*(mean_between(column, codes, limits) for column in columns))
 
 
 def effect_bias(
@@ -75,9 +117,10 @@ def effect_bias(
 
     Above 0 the judge is lenient, below 0 strict: an error it sees and people do not takes from the score. The
     columns hold values from 0 to 1 (MET is 1) and weights of the same units, which may be of several criteria
-    and of both signs; of one criterion it is the difference of its MET rates, with the sign turned where it
-    is a penalty. Where all weights are 0 they count alike. `clusters[i]` is the item of unit i; the interval
-    is t over items. None without units; raises ValueError on columns of different lengths.
+    and of both signs; `reference` is the mean of the values people gave a unit, never that of their majority.
+    Of one criterion it is the difference of its MET rates, with the sign turned where it is a penalty. Where
+    all weights are 0 they count alike. `clusters[i]` is the item of unit i; the interval is t over items.
+    None without units; raises ValueError on columns of different lengths.
 
     Worked: on one item weights 6 and −2, judge MET MET, people UNMET UNMET: (6 − 2) / 8 = 0.5.
     """
@@ -89,7 +132,7 @@ def effect_bias(
         weight = np.ones(len(weight))
     apart = np.asarray(judged, dtype=np.float64) - np.asarray(reference, dtype=np.float64)
     signed = np.where(weight < 0, -apart, apart)
-    figure = mean_interval(signed, cluster_codes(clusters), limits=None, weights=np.abs(weight))
+    figure = difference_interval(signed, cluster_codes(clusters), weights=np.abs(weight))
     return within(figure, -1, 1)
 
 

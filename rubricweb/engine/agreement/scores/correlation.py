@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.intervals import (
-    UNSEEN,
     Figure,
     Floats,
     bracketed,
@@ -17,6 +16,7 @@ from rubricweb.engine.agreement.intervals import (
     percentile_interval,
     resampled_times,
 )
+from rubricweb.engine.agreement.jackknife import UNSEEN
 from rubricweb.engine.agreement.ratings import cluster_codes
 
 Scores = Sequence[float | None] | Floats

@@ -15,7 +15,7 @@ from rubricweb.engine.agreement.distributions import (
     normal_two_sided,
     t_two_sided,
 )
-from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, Floats, mean_interval, within
+from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, Floats, paired_share_difference
 from rubricweb.engine.agreement.scores.correlation import Scores, paired_scores
 
 EXACT_BELOW_DISCORDANT = 25
@@ -99,18 +99,16 @@ def mcnemar(
     None on either side leaves a unit out. McNemar (1947): of b + c units where the two differ, half should go
     each way. Below 25 of them the exact binomial test, else χ² = (|b − c| − 1)² / (b + c) with one degree of
     freedom (Edwards 1948). Without any, p is 1. The units should be independent, one per item: test one
-    criterion at a time and adjust with `holm`. The difference has Bonett & Price's (2012) interval: t over
-    the differences with one +1 and one −1 more. Numbers count as yes where they are not 0, NaN is a gap.
+    criterion at a time and adjust with `holm`. The difference has Bonett & Price's (2012) interval,
+    see `paired_share_difference`. Numbers count as yes where they are not 0, NaN is a gap.
     Raises ValueError on unequal lengths.
 
     Worked: 1 and 4 discordant → p = 2·(1 + 5) / 32 = 0.375; 10 and 30 → (20 − 1)² / 40 = 9.025, p = 0.00266.
     """
     x, y, items = paired_scores(one, other, clusters)
     first, second = x != 0, y != 0
-    difference = mean_interval(
-        second.astype(np.float64) - first, items, limits=None, bonett_price=True, confidence=confidence
-    )
-    return _mcnemar(first, second, within(difference, -1, 1))
+    difference = paired_share_difference(second.astype(np.float64) - first, items, confidence)
+    return _mcnemar(first, second, difference)
 
 
 def _mcnemar(first: NDArray[np.bool_], second: NDArray[np.bool_], difference: Figure) -> McNemar:

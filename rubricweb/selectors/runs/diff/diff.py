@@ -16,7 +16,7 @@ from rubricweb.engine.agreement.scores.scores import compare_runs
 from rubricweb.engine.scoring import Abstention, OnError
 from rubricweb.engine.scoring.parts import score_part_columns
 from rubricweb.errors import Invalid
-from rubricweb.models import Case, Criterion, Run, RunState, User, unarchived
+from rubricweb.models import Criterion, Run, RunState, User, unarchived
 from rubricweb.selectors.runs.diff.answers import Answers, LabelNumbers, LabelValues, answers_of, worth_of
 from rubricweb.selectors.runs.diff.changes import CriterionChange, criterion_changes
 from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
@@ -28,16 +28,14 @@ from rubricweb.selectors.runs.diff.items import (
     score_scale,
 )
 from rubricweb.selectors.runs.diff.noise import noise
-from rubricweb.selectors.runs.diff.pairing import ItemGrades, PairedRuns, SideItems
+from rubricweb.selectors.runs.diff.pairing import ItemGrades, SideItems
 from rubricweb.selectors.runs.diff.settings import Setting, settings_that_differ
+from rubricweb.selectors.runs.diff.without_pair import CasesWithoutPair, cases_without_pair
 from rubricweb.selectors.runs.graders import PER_ITEM
 from rubricweb.selectors.runs.over_time.tries import RunSize, run_sizes
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints
 from rubricweb.selectors.shared.score_ends import score_ends
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
-
-NAMED = 20
-"""So many cases without a pair are named."""
 
 
 @dataclass(frozen=True)
@@ -68,32 +66,11 @@ class OnlyIn:
 
 
 @dataclass(frozen=True)
-class NamedCases:
-    """So many cases, the first of them by key."""
-
-    n: int
-    keys: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class CasesWithoutPair:
-    """Cases that only one run has answers to, and those both have, but to other words."""
-
-    only_run: NamedCases
-    only_baseline: NamedCases
-    reworded: NamedCases
-
-    @property
-    def n(self) -> int:
-        return self.only_run.n + self.only_baseline.n + self.reworded.n
-
-
-@dataclass(frozen=True)
 class RunDiff:
     """A run held against its baseline, by item or by case: every difference is the run's less the baseline's.
 
-    Where they are paired by case, `n` and counts are of cases, and `without_pair` says which have none unless
-    all that is paired are answers both judged; a side counts answers, and several of a case are averaged.
+    Where they are paired by case, `n` and counts are of cases; a side counts answers, and several of a case
+    are averaged. `without_pair` says why those that are in no difference are in none.
 
     `scores` covers items that both scored (its `one` is the baseline, its `other` the run), on `scale`:
     "score", or "raw score" when only one run normalised. `counts` are items by ITEM_CHANGES. The parts of
@@ -115,7 +92,7 @@ class RunDiff:
     only_run: tuple[OnlyIn, ...]
     only_baseline: tuple[OnlyIn, ...]
     rest: float | None
-    without_pair: CasesWithoutPair | None
+    without_pair: CasesWithoutPair
     on_own_rubrics: int
     hidden_items: int
     withheld: frozenset[int]
@@ -271,27 +248,10 @@ def run_diff(
         only_run=tuple(OnlyIn(one, parts.get(one.pk)) for one in partners.only_run),
         only_baseline=tuple(OnlyIn(one, parts.get(one.pk)) for one in partners.only_baseline),
         rest=_rest(scores.difference, parts),
-        without_pair=_without_pair(paired),
+        without_pair=cases_without_pair(changes),
         on_own_rubrics=int((_own_rubric(run, changes.run) | _own_rubric(baseline, changes.baseline)).sum()),
         hidden_items=paired.hidden,
         withheld=frozenset(one.pk for one in (run, baseline) if is_withheld_run(one, viewer)),
-    )
-
-
-def _without_pair(paired: PairedRuns) -> CasesWithoutPair | None:
-    """None where answers to the same items are paired. One query."""
-    if paired.by == "item" or paired.only_shared:
-        return None
-    run, baseline = paired.run, paired.baseline
-    only_run = np.setdiff1d(run.cases[~np.isin(run.units, baseline.units)], baseline.cases)
-    only_baseline = np.setdiff1d(baseline.cases[~np.isin(baseline.units, run.units)], run.cases)
-    both = np.intersect1d(run.cases, baseline.cases)
-    paired_cases = run.cases[np.isin(run.units, baseline.units)]
-    found = [only_run, only_baseline, np.setdiff1d(both, paired_cases)]
-    named = [pk for cases in found for pk in cases[:NAMED].tolist()]
-    keys = dict(Case.objects.filter(pk__in=named).values_list("pk", "key"))
-    return CasesWithoutPair(
-        *(NamedCases(len(cases), tuple(sorted(keys[pk] for pk in cases[:NAMED].tolist()))) for cases in found)
     )
 
 

@@ -8,7 +8,7 @@ from statistics import fmean
 from django.db.models import QuerySet
 
 from rubricweb.engine.agreement.scores.pairing import Unit
-from rubricweb.engine.rubric.diff import Segment, word_diff
+from rubricweb.engine.rubric.words import Segment, word_diff
 from rubricweb.engine.scoring.outcomes import value_of
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Withheld
@@ -171,10 +171,15 @@ def _require_case_visible(viewer: User, item: Item, rows: Sequence[RunItem]) -> 
 
 
 def _shown(rows: tuple[RunItem, ...], item: Item, beside: int | None) -> RunItem | None:
-    """The attempt to show: the item itself, that beside it, the one with its number, the first."""
+    """The attempt to show: the item itself, that beside it, one to its words, the one with its number."""
     by_wish = sorted(
         rows,
-        key=lambda row: (row.item_id != item.pk, row.item_id != beside, row.item.attempt != item.attempt),
+        key=lambda row: (
+            row.item_id != item.pk,
+            row.item_id != beside,
+            row.item.wording != item.wording,
+            row.item.attempt != item.attempt,
+        ),
     )
     return by_wish[0] if by_wish else None
 

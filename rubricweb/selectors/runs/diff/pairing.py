@@ -11,7 +11,7 @@ from rubricweb.engine.agreement.scores.pairing import Unit, paired_units, unit_m
 from rubricweb.errors import Invalid
 from rubricweb.models import Item, Run, RunItem, SystemVersion
 from rubricweb.selectors.runs.diff.answers import CriterionAnswersOfRun
-from rubricweb.selectors.shared.cases import case_numbers, has_repeated_cases
+from rubricweb.selectors.shared.cases import ANY_WORDING, case_numbers, has_repeated_cases
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints, columns, floats, ints, present
 
 
@@ -132,7 +132,8 @@ class SideItems:
 class PairedRuns:
     """A run and its baseline as units with two sides: every item of either, or every case with its words.
 
-    A case whose words were changed is two units: answers to other words are paired with none. `item_ids`
+    A case is one unit over all words of it that both sides answered; answers to words that the other side was
+    not asked are units of their own, and paired with none. `item_ids`
     has an item for each unit by which it is named, the run's where it has one. `hidden` units are left out,
     with all that either run has on them: the viewer is still to review an answer of theirs blind. `systems`
     are the system versions of the two, "" where answers to the same items are paired or no system is named.
@@ -182,17 +183,23 @@ def unit_of(item: Item, run: Run, baseline: Run) -> tuple[Unit, Q]:
     answers = _answers_by_case(run, baseline)
     rows, others = (RunItem.objects.filter(run=one).order_by() for one in (run, baseline))
     shared = rows.filter(item__in=others.values("item"))
-    of_case = Q(item__case=item.case_id, item__wording=item.wording)
+    of_case = Q(item__case=item.case_id)
+    in_its_words = of_case & Q(item__wording=item.wording)
     if answers == "shared":
         both_have = Q(item__in=shared.values("item"))
         if shared.filter(item=item).exists():
             return "case", of_case & both_have
-        return "case", of_case & ~both_have & Q(run__run_items__item=item)
+        return "case", in_its_words & ~both_have & Q(run__run_items__item=item)
     if answers == "none":
         cases = rows.filter(item__case__in=others.values("item__case"))
         if shared.exists() or not cases.exists():
             return "item", Q(item=item)
-    return "case", of_case
+    asked, asked_before = (
+        set(each.filter(of_case).values_list("item__wording", flat=True)) for each in (rows, others)
+    )
+    if item.wording in (wordings := asked & asked_before):
+        return "case", of_case & Q(item__wording__in=wordings)
+    return "case", in_its_words
 
 
 def _answers_by_case(run: Run, baseline: Run) -> Literal["all", "shared", "none"]:
@@ -211,7 +218,7 @@ def _answers_by_case(run: Run, baseline: Run) -> Literal["all", "shared", "none"
         return "all"
     others = RunItem.objects.filter(run=baseline).order_by().values("item")
     shared = RunItem.objects.filter(run=run, item__in=others).order_by()
-    of_cases = shared.values("item__case_id", "item__wording").annotate(answers=Count("pk"))
+    of_cases = shared.values("item__case_id").annotate(answers=Count("pk"))
     return "shared" if of_cases.filter(answers__gt=1).exists() else "none"
 
 
@@ -243,21 +250,29 @@ def _paired(
 
 
 def _by_case(runs: tuple[Run, Run], field: str) -> tuple[list[SideItems], list[Ints]]:
-    """Both sides with the cases of their items, and a number for the case and the words of each item."""
-    sides, keys = [], []
+    """Both sides with the cases of their items, and a number for the unit of each item.
+
+    That is its case where the other side answered the same words of it, else the case in these words.
+    """
+    sides, asked = [], []
     for run in runs:
         side, wordings = _read_with_cases(run, field)
         sides.append(side)
-        keys.append(case_numbers(side.cases, wordings))
+        asked.append(case_numbers(side.cases, wordings))
+    shared = np.intersect1d(*asked)
+    keys = [
+        np.where(np.isin(numbers, shared), case_numbers(side.cases, ANY_WORDING), numbers)
+        for side, numbers in zip(sides, asked, strict=True)
+    ]
     return sides, keys
 
 
 def _keys_of_shared(sides: list[SideItems], cases: list[Ints]) -> list[Ints]:
-    """The numbers of the cases; of what one side alone judged others, below 0 and its own."""
+    """The cases of what both sides judged; of what one alone judged other numbers, below 0 and its own."""
     one, other = sides
     shared = np.intersect1d(one.item_ids, other.item_ids, assume_unique=True)
     return [
-        np.where(np.isin(side.item_ids, shared), numbers, -2 * numbers - place)
+        np.where(np.isin(side.item_ids, shared), case_numbers(side.cases, ANY_WORDING), -2 * numbers - place)
         for place, (side, numbers) in enumerate(zip(sides, cases, strict=True))
     ]
 

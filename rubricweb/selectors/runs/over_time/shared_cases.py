@@ -7,7 +7,7 @@ import numpy as np
 
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.agreement.scores.means import mean_figure
-from rubricweb.engine.agreement.scores.pairing import unit_means
+from rubricweb.engine.agreement.scores.pairing import case_means, unit_means
 from rubricweb.models import FULLY_JUDGED, Run, RunItem
 from rubricweb.selectors.shared.cases import case_numbers
 from rubricweb.selectors.shared.columns import columns, floats, ints
@@ -47,7 +47,9 @@ def shared_cases(runs: Sequence[Run]) -> SharedCases:
     rows = RunItem.objects.filter(FULLY_JUDGED, run__in=runs, score__isnull=False).order_by()
     read = rows.values_list("run_id", "item__case_id", "item__wording", "score")
     run_ids, cases, wordings, scores = columns(read, ints, ints, ints, floats)
-    units, places = np.unique(case_numbers(cases, wordings), return_inverse=True)
+    # Runs share a case in certain words; a mean counts the case once, whatever words of it they share.
+    units, first, places = np.unique(case_numbers(cases, wordings), return_index=True, return_inverse=True)
+    case_of = cases[first]
     means = {
         run.pk: unit_means(scores[mine], places[mine], len(units))
         for run in runs
@@ -55,14 +57,16 @@ def shared_cases(runs: Sequence[Run]) -> SharedCases:
     }
     shared = ~np.isnan([means[run_id] for run_id in newest.values()]).any(axis=0)
     if not shared.any():
-        return SharedCases(every=len(units))
+        return SharedCases(every=len(np.unique(case_of)))
     raw = [run for run in runs if not run.normalize]
     ends = raw_score_ends(raw) if raw else {}
     return SharedCases(
-        cases=int(shared.sum()),
-        every=len(units),
+        cases=len(np.unique(case_of[shared])),
+        every=len(np.unique(case_of)),
         means={
-            run_id: mean_figure(of_run[shared].tolist(), limits=ends.get(run_id, NORMALISED))
+            run_id: mean_figure(
+                case_means(of_run[shared], case_of[shared]).tolist(), limits=ends.get(run_id, NORMALISED)
+            )
             for run_id, of_run in means.items()
             if not np.isnan(of_run[shared]).any()
         },

@@ -71,6 +71,18 @@ def fitting_version(dataset: Dataset) -> RubricVersion | None:
     return RubricVersion.objects.filter(rubric=rubric_id, number__isnull=False).order_by("-number").first()
 
 
+def usual_version(team: Team, dataset: Dataset | None) -> RubricVersion | None:
+    """What a form offers first: the `fitting_version`; where there is none the newest version of the rubric
+    edited last, unless every item of the dataset brings a rubric of its own.
+    """
+    fitting = None if dataset is None else fitting_version(dataset)
+    if fitting is not None:
+        return fitting
+    if dataset is not None and not dataset.items.current().filter(rubric_version=None).exists():
+        return None
+    return published_versions(team).first()
+
+
 def plan(
     dataset: Dataset,
     rubric_version: RubricVersion | None,

@@ -11,7 +11,7 @@ from rubricweb.engine.autograders.base import Prompt
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.content import content_key, first_repeats
 from rubricweb.models import Dataset, Item, RubricVersion, Run, SystemVersion, User, unarchived
-from rubricweb.selectors.blinding import key_is_hidden
+from rubricweb.selectors.blinding import is_hidden
 from rubricweb.selectors.datasets.halves import of_half
 from rubricweb.selectors.datasets.systems import blinded_answers, require_unblinded
 from rubricweb.selectors.runs.graders import PER_ITEM, Graders
@@ -49,7 +49,7 @@ def sample_ids(
         items = items.filter(system_version__in=systems)
     untold = blinded_answers(dataset, viewer)
     if viewer is not None and untold:
-        items = items.filter(~Q(key_is_hidden(viewer, dataset.team)))
+        items = items.filter(~Q(is_hidden(viewer, dataset.team)))
     listed = items if systems else items.filter(unarchived("system_version__system__"))
     found = spread_ids(listed, size) or spread_ids(items, size)
     if not found:

@@ -19,6 +19,7 @@ from rubricweb.selectors.labels.comparable import counting_queues
 from rubricweb.selectors.labels.ground_truth import ground_truth
 from rubricweb.services import dataset_versions
 from rubricweb.services.datasets.datasets import require_unsealed
+from rubricweb.services.datasets.halves.salts import new_salt
 from rubricweb.services.reviews import queues
 from rubricweb.services.shared.journal import record
 
@@ -99,6 +100,10 @@ def _draw(
     rows = [sorted(set(labels.get(case, ()))) or [_UNLABELLED] for case in cases]
     dev, test = stratified_halves(rows, n_dev, Random(seed))  # noqa: S311 - a repeatable draw, nothing secret
     now = timezone.now()
+    if not dataset.seal_salt:
+        # Seals of looks at the test half need it.
+        dataset.seal_salt = new_salt()
+        dataset.save(update_fields=["seal_salt"])
     for half, places in ((DEV, dev), (TEST, test)):
         for begin in range(0, len(places), AT_ONCE):
             ids = [cases[place] for place in places[begin : begin + AT_ONCE]]

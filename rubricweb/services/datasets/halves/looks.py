@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from rubricweb.models import HalfLook, User
+from rubricweb.selectors.blinding import hidden_datasets
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.datasets.looks import look_with, seal_of
 
@@ -31,4 +32,6 @@ def count_look(comparison: Comparison, *, by: User) -> Comparison:
             },
         )
         look = look_with(dataset, tested.digest)
+    if look is not None and dataset.pk in hidden_datasets(by, dataset.team):
+        look = look.withheld
     return replace(comparison, look=look)

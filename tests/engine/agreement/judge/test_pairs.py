@@ -34,8 +34,6 @@ def test_a_table_worked_by_hand():
     assert found.precision.value == pytest.approx(40 / 45)
     assert found.recall.value == pytest.approx(40 / 50)
     assert found.f1.value == pytest.approx(80 / 95)  # 2*40 / (2*40 + 10 + 5)
-    assert found.reference_met_rate.value == pytest.approx(0.5)
-    assert found.judged_met_rate.value == pytest.approx(0.45)
 
 
 def test_every_figure_is_what_scikit_learn_says():
@@ -87,7 +85,7 @@ def test_precision_and_recall_are_undefined_without_any_met():
 def test_no_units_means_no_figures():
     found = compare([], [])
     assert (found.n, found.missing, found.abstained) == (0, 0, 0)
-    assert found.accuracy == found.kappa == found.reference_met_rate == Figure(None, None, None, 0)
+    assert found.accuracy == found.kappa == Figure(None, None, None, 0)
 
 
 def test_abstained_and_missing_units_are_counted_and_set_aside():

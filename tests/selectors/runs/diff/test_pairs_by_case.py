@@ -1,10 +1,15 @@
 """Runs over two system versions, paired by case: numbers by hand from `tests.worlds.systems`."""
 
+from importlib import import_module
+from types import SimpleNamespace
+
 import pytest
+from django.apps import apps
+from django.db import connection
 
 from rubricweb.access import access_run
 from rubricweb.errors import Invalid, Withheld
-from rubricweb.models import Run, RunItem
+from rubricweb.models import Case, Item, Run, RunItem, RunSummary
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.runs.diff.diff import run_diff
 from rubricweb.selectors.runs.diff.item import item_in_both
@@ -45,11 +50,46 @@ def test_answers_of_two_versions_are_paired_by_case(people: Cast, pair: tuple[Ru
 
 def test_cases_without_a_pair_are_counted_and_named(people: Cast, pair: tuple[Run, Run]) -> None:
     without = run_diff(*pair, viewer=people.bob).without_pair
-    assert without is not None
     assert (without.only_run.n, without.only_run.keys) == (1, ("c6",))
     assert (without.only_baseline.n, without.only_baseline.keys) == (1, ("c5",))
-    assert (without.reworded.n, without.reworded.keys) == (1, ("c4",))
-    assert without.n == 3
+    # Each run has an answer to c4, in words that the other was not asked: two rows of the list.
+    assert (without.reworded.n, without.reworded.keys) == (2, ("c4",))
+    assert (without.n, without.unscored) == (4, 0)
+
+
+def test_a_case_that_was_corrected_and_answered_again_counts_once(people: Cast) -> None:
+    world = versions(people, answer("v4", "c3", attempt=2, submission="v4 c3 anew"))
+    Item.objects.filter(submission="v4 c3 anew").update(wording=2)
+    baseline, run = world.run_over("v3"), world.run_over("v4")
+    found = run_diff(run, baseline, viewer=people.bob)
+    # c3's first words pair as before; its new answer and both to c4 are to words the other was not asked.
+    assert (found.scores.n, found.scores.difference.value) == (3, pytest.approx(-1 / 6))
+    without = found.without_pair
+    assert (without.reworded.n, without.reworded.keys) == (3, ("c3", "c4"))
+    assert without.n + without.unscored == found.counts["unpaired"] == 5
+    # c1 0.25, c2 1, c3 (0.25 + 1) / 2, c4 and c6 0: five cases, not six.
+    summary = RunSummary.objects.get(run=run)
+    assert (summary.cases, summary.score_mean) == (5, pytest.approx(0.375))
+    # A summary of an earlier release counted it twice: it is taken away, and those of other runs are not.
+    before = import_module("rubricweb.migrations.0082_cases_in_several_words_count_once")
+    before.forget_means_that_counted_a_case_twice(apps, SimpleNamespace(connection=connection))
+    assert set(RunSummary.objects.values_list("run", flat=True)) == {baseline.pk}
+    # Both answered c3 in both words: one pair, over both.
+    Item.objects.filter(submission="v3 c5").update(case=Case.objects.get(key="c3"), wording=2, attempt=2)
+    found = run_diff(run, baseline, viewer=people.bob)
+    # v3's answers to c3 have 0.25 and 1 as v4's do: no difference, after −0.75 and 0.25.
+    assert (found.scores.n, found.scores.difference.value) == (3, pytest.approx(-1 / 6))
+    assert found.scores.mean_one.value == pytest.approx((1 + 0.75 + 0.625) / 3)
+    seen = item_in_both(run, baseline, Item.objects.get(submission="v4 c3 anew"), viewer=people.bob)
+    assert seen is not None
+    assert seen.baseline_row is not None
+    assert (seen.baseline_row.item.submission, len(seen.run_rows), len(seen.baseline_rows)) == ("v3 c5", 2, 2)
+
+
+def test_an_answer_without_a_score_is_counted_as_such(people: Cast, pair: tuple[Run, Run]) -> None:
+    RunItem.objects.filter(run=pair[0], item__submission="v4 c2").update(errors=1)
+    found = run_diff(*pair, viewer=people.bob)
+    assert (found.without_pair.n, found.without_pair.unscored, found.counts["unpaired"]) == (4, 1, 5)
 
 
 def test_flips_and_parts_are_over_the_pairs(people: Cast, pair: tuple[Run, Run]) -> None:
@@ -71,7 +111,6 @@ def test_the_other_way_round_every_sign_turns(people: Cast, pair: tuple[Run, Run
     run, baseline = pair
     found = run_diff(baseline, run, viewer=people.bob)
     assert found.scores.difference.value == pytest.approx(1 / 6)
-    assert found.without_pair is not None
     assert (found.without_pair.only_run.keys, found.without_pair.only_baseline.keys) == (("c5",), ("c6",))
 
 
@@ -111,7 +150,7 @@ def test_an_attempt_with_an_error_is_in_no_mean(people: Cast) -> None:
 def test_runs_that_share_items_are_paired_by_item(people: Cast, world: Versions) -> None:
     everything = grade(run_of_before(world, "v4", "v3"), judge())
     found = run_diff(world.run_over("v4"), everything, viewer=people.bob)
-    assert (found.paired_by, found.scores.n, found.without_pair) == ("item", 5, None)
+    assert (found.paired_by, found.scores.n, found.without_pair.n) == ("item", 5, 5)
     assert found.scores.difference.value == 0.0
     assert found.counts["unpaired"] == 5  # the answers of v3
 

@@ -8,10 +8,12 @@ import pytest
 from rubricweb.models import HalfLook, ReviewQueue, Run, User
 from rubricweb.selectors.comparison.comparison import Comparison, compare
 from rubricweb.selectors.comparison.findings import findings
+from rubricweb.selectors.datasets.halves import halves as selected
 from rubricweb.selectors.datasets.looks import looks, seal_of
 from rubricweb.services.datasets.halves.looks import count_look
 from rubricweb.services.datasets.splits import split_dataset
 from rubricweb.services.deletions import deletions
+from rubricweb.services.reviews import queues
 from tests import factories
 from tests.factories import Cast, WakeUps
 from tests.worlds import halves
@@ -48,8 +50,32 @@ def test_another_judge_and_other_labels_are_further_looks(world: Halves) -> None
     third = looked(run, world.label(range(20), "few"), ed).look
     test = world.dataset.items.filter(case__half="test")
     assert (third.number, third.items) == (3, test.filter(position__lt=20).count())
-    assert [look.number for look in looks(world.dataset)] == [3, 2, 1]
-    assert {look.seal for look in looks(world.dataset)} == {seal_of(world.dataset)}
+    found = looks(world.dataset)
+    assert [look.number for look in found] == [3, 2, 1]
+    assert {look.seal for look in found} == {seal_of(world.dataset)}
+    # Another salt, another seal: the answers alone do not give it.
+    world.dataset.refresh_from_db()
+    assert len(world.dataset.seal_salt) == 32
+    world.dataset.seal_salt = "0" * 32
+    assert seal_of(world.dataset) not in {look.seal for look in found}
+
+
+def test_who_is_to_review_an_item_blind_is_not_told_what_was_compared(world: Halves) -> None:
+    people, run = world.people, world.judged()
+    looked(run, world.first, people.ed)
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=world.dataset,
+        rubric_version=world.version,
+        raters=[people.alice],
+        name="Blind",
+    )
+    [look] = selected(world.dataset, viewer=people.alice).looks
+    assert (look.number, look.units, look.items, look.seal) == (1, None, None, None)
+    queues.close_queue(queue, by=people.ed)
+    [look] = selected(world.dataset, viewer=people.alice).looks
+    assert (look.units, look.items, look.seal) == (30, 30, seal_of(world.dataset))
 
 
 def labelled_by(world: Halves, rater: str, numbers: range, says: Callable[[int], str]) -> ReviewQueue:
@@ -91,6 +117,20 @@ def test_labels_of_units_on_which_people_are_tied_are_part_of_a_look(world: Halv
         for queues in (tied, still_tied, tied)
     ]
     assert numbers == [1, 2, 1]
+
+
+def test_a_judge_that_differs_on_ties_alone_is_another_look_since_bias_counts_ties(world: Halves) -> None:
+    ed = world.people.ed
+    [test, *_] = world.dataset.items.filter(case__half="test").values_list("position", flat=True)
+    tied = [world.first, labelled_by(world, "y", range(test, test + 1), opposite)]
+    found = [
+        count_look(compare(run, tied, viewer=ed, resamples=200), by=ed)
+        for run in (world.judged(wrong=NONE), world.judged(wrong=frozenset([test])))
+    ]
+    assert [one.look.number for one in found] == [1, 2]
+    # No majority tells them apart; on one of thirty units people say ½, the judges 1 and 0, or 0 and 1.
+    assert found[0].overall.confusion == found[1].overall.confusion
+    assert abs(found[0].bias.value - found[1].bias.value) == pytest.approx(1 / 30)
 
 
 def test_what_holds_no_test_case_is_no_look(world: Halves) -> None:
