@@ -49,6 +49,16 @@ _LEAST_DEFINED_SHARE = 0.5  # below this, the interval would describe the lucky 
 
 
 @dataclass(frozen=True, slots=True)
+class Strata:
+    """Which stratum each unit is in, (units,) codes from 0 on; `of_difference` where the statistic of them is
+    a difference of two figures.
+    """
+
+    codes: NDArray[np.int64]
+    of_difference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """One statistic, its 95 % interval, and how many units it rests on.
 
@@ -307,7 +317,7 @@ def cluster_figure(
     *,
     unseen: Floats,
     agreement: Floats,
-    strata: NDArray[np.int64] | None = None,
+    strata: Strata | None = None,
     resamples: int = 1000,
     seed: int = 0,
 ) -> Figure:
@@ -315,11 +325,10 @@ def cluster_figure(
 
     `statistic` maps (… × terms) to (…), NaN where undefined; `unseen` (kinds × terms) is what a unit of each
     kind would add, see `resampled_sums`; how many of them come at once is told by `agreement` (units,), how
-    far each agrees; `n` of the figure is the number of units. With `strata` (units,), codes from 0 on, the
-    terms are added up in each apart, and `statistic` maps (… × strata × terms) to (…). What is unseen is
-    spread over them as the units are. Of few units a stratum (`few_per_stratum`) the interval is that of a
-    jackknife: chance is then taken for too high, and a bootstrap from so few is off twice as far. Without
-    units, or undefined: None. With one cluster: no interval.
+    far each agrees; `n` of the figure is the number of units. With `strata` the terms are added up in each
+    apart, and `statistic` maps (… × strata × terms) to (…). What is unseen is spread over them as the units
+    are; of few units a stratum (`few_per_stratum`) the interval is `interval_of_few`. Without units, or
+    undefined: None. With one cluster: no interval.
     """
     n = len(terms)
     if n == 0:
@@ -333,25 +342,40 @@ def cluster_figure(
     )
     unseen = unseen * together
     if strata is not None:
-        contributions = sums_by_stratum(terms, clusters, strata)
-        units, width = np.bincount(strata), terms.shape[1]
+        contributions = sums_by_stratum(terms, clusters, strata.codes)
+        units, width = np.bincount(strata.codes), terms.shape[1]
         unseen = spread_over_strata(unseen, units)
         few = few_per_stratum(units, len(contributions))
 
         def of_sums(sums: Floats) -> Floats:
             return statistic(sums.reshape(*sums.shape[:-1], len(units), width))
 
-    if not few or resamples == 0:
-        drawn = resamples if len(contributions) > 1 else 0
-        sums = resampled_sums(contributions, resamples=drawn, seed=seed, unseen=unseen)
-        return bootstrap_figure(contributions, sums, of_sums, n=n)
-    value = float(of_sums(contributions.sum(axis=0)[None, :])[0])
-    if not np.isfinite(value):
-        return Figure(None, None, None, n)
-    bounds = jackknife_interval(
-        of_sums(jackknife_sums(contributions, unseen)), len(contributions), CONFIDENCE
-    )
-    return bracketed(value, bounds, n, len(contributions))
+    drawn = resamples if len(contributions) > 1 else 0
+    sums = resampled_sums(contributions, resamples=drawn, seed=seed, unseen=unseen)
+    figure = bootstrap_figure(contributions, sums, of_sums, n=n)
+    if strata is None or not few:
+        return figure
+    left_out = of_sums(jackknife_sums(contributions, unseen))
+    return interval_of_few(figure, left_out, len(contributions), of_difference=strata.of_difference)
+
+
+def interval_of_few(
+    bootstrapped: Figure, left_out: Floats, clusters: int, *, of_difference: bool = False
+) -> Figure:
+    """A figure within strata of few units each, with the interval of a jackknife in place of a bootstrap's.
+
+    Chance counted from few units is too high, and what is beyond it too low; a bootstrap from those units is
+    off twice as far, and misses the truth above it. `left_out` are the values of the statistic on
+    `jackknife_sums`. Where a verdict is so rare that no item has it, agreement looks like chance and t, which
+    reaches as far up as down, misses above too: there the end of the bootstrap, which draws what was not
+    seen, is the higher one and counts. Of a difference of two figures neither side is the likelier.
+    """
+    value, highest = bootstrapped.value, bootstrapped.high
+    low, high = jackknife_interval(left_out, clusters, CONFIDENCE)
+    if value is None or highest is None or low is None or high is None:
+        return bootstrapped
+    high = high if of_difference else max(high, highest)
+    return bracketed(value, (low, high), bootstrapped.n, clusters)
 
 
 def few_per_stratum(units: NDArray[np.int64], clusters: int) -> bool:
@@ -622,7 +646,8 @@ def _student(
     many as fall together in the others (`units_together`): a whole cluster of many units would reach from one
     end of the scale to the other.
     """
-    sums, sizes = np.bincount(places, weights=w * values), np.bincount(places, weights=w)
+    sums: Floats = np.bincount(places, weights=w * values).astype(np.float64)
+    sizes: Floats = np.bincount(places, weights=w).astype(np.float64)
     n, of_units = len(values), float(np.average((values - np.average(values, weights=w)) ** 2, weights=w))
     if appended is not None:
         size = units_together(sums, sizes, of_units)

@@ -17,7 +17,7 @@ from rubricweb.management.terminal.background import left_to_workers, meanwhile
 from rubricweb.management.terminal.named_files import require_file
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import DatasetImport, ImportState, Role
-from rubricweb.selectors.datasets.imports import without_hidden_keys
+from rubricweb.selectors.datasets.imports import unseen_in_dataset, without_hidden_keys
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets import imports, previews
@@ -79,6 +79,8 @@ def _ended(job: DatasetImport, *, as_json: bool) -> int:
     assert job.dataset is not None, "a constraint of the table"
     note(f"Stored {counted(job.rows_stored, 'item')} in {job.dataset} (id:{job.dataset.pk})")
     note_columns(ColumnsRead(**job.found.get("columns", {})), job.found.get("recognised", ""))
+    if unseen := unseen_in_dataset(job.dataset):
+        note(unseen)
     if job.duplicate_count:
         done = "skipped" if job.duplicates == "skip" else "kept"
         note(f"{counted(job.duplicate_count, 'item')} said what an earlier item says: {done}")

@@ -20,6 +20,7 @@ from rubricweb.management.terminal.named_files import read_file, stored_id
 from rubricweb.management.terminal.printed import print_file, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role, RubricVersion
+from rubricweb.selectors.datasets.imports import unseen_in_dataset
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import label_files
 from rubricweb.services.datasets import answers as answer_files
@@ -146,7 +147,9 @@ def _note_new(preview: ItemsPreview | None) -> None:
 
 
 def _note_left_out_of(stored: StoredItems) -> None:
-    """What has no counterpart here in a file of another program."""
+    """What has no counterpart here in a file of another program, and what no judge is shown."""
+    if unseen := unseen_in_dataset(stored.dataset):
+        note(unseen)
     for fault in stored.left_out:
         note(f"Left out: {fault}")
     if stored.more_left_out:
@@ -289,6 +292,8 @@ def dataset_named(actor: Actor, name: str, *, tell: Callable[[str], object] = no
         tell(f"Columns: {stored.columns}")
     for line in stored.preview.says if stored.preview is not None else ():
         tell(line)
+    if is_new and (unseen := unseen_in_dataset(stored.dataset)):
+        tell(unseen)
     return stored.dataset
 
 

@@ -1,13 +1,15 @@
-"""Imports of files as lists show them, and who labelled in files."""
+"""Imports of files as lists show them, who labelled in files, and what of them no judge is shown."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from django.db.models import Count
+from django.db.models import Count, Q, TextField
+from django.db.models.functions import Cast
 
+from rubricweb.engine.conversations.unseen_parts import unseen_parts, unseen_words
 from rubricweb.engine.formats.result_files import csv_line
 from rubricweb.engine.origin import Origin, origin_of
-from rubricweb.models import Dataset, DatasetImport, ImportState, Judgement, Rater, Team, User
+from rubricweb.models import Dataset, DatasetImport, ImportState, Item, Judgement, Rater, Team, User
 from rubricweb.selectors.blinding import hidden_datasets
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
@@ -92,3 +94,22 @@ def imported_raters(dataset: Dataset) -> list[ImportedRater]:
         found.append(ImportedRater(alias.pk, alias.name, alias.kind, labels, member, True))
     found = [replace(one, labels=counts.get(one.id, one.labels)) for one in found]
     return sorted((one for one in found if one.labels), key=lambda one: (one.name, one.id))
+
+
+def unseen_in_dataset(dataset: Dataset) -> str:
+    """In how many items' prompts pictures and the like are, in a sentence; "" where none is. Two queries."""
+    in_words = Cast("prompt", TextField())
+    prompts = (
+        Item.objects.current()
+        .filter(dataset=dataset)
+        .annotate(in_words=in_words)
+        # A part has a type, and what stands within a text is in base64.
+        .filter(Q(in_words__contains='"type"') | Q(in_words__contains=";base64,"))
+        .order_by()
+        .values_list("prompt", flat=True)
+    )
+    shared = "The dataset's prompt has them too." if unseen_parts(dataset.prompt) else ""
+    own = unseen_words(sum(unseen_parts(prompt) > 0 for prompt in prompts.iterator(chunk_size=100)))
+    if shared and not own:
+        return unseen_words(dataset.items.count())
+    return f"{own} {shared}".strip()

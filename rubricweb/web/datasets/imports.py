@@ -18,7 +18,7 @@ from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
 from rubricweb.models import Dataset, DatasetImport, Duplicates, ImportKind, ImportState, Role
-from rubricweb.selectors.datasets.imports import faults_csv, without_hidden_keys
+from rubricweb.selectors.datasets.imports import faults_csv, unseen_in_dataset, without_hidden_keys
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
 from rubricweb.services.datasets.previews import preview_from
@@ -168,6 +168,8 @@ def _tell(request: TeamRequest, job: DatasetImport) -> None:
     messages.success(request, sentence)
     if new := [str(one) for one in preview_from(job.found.get("preview")).new_names if one.what != "case"]:
         messages.info(request, f"With it came: {', '.join(new[:5])}{', …' if new[5:] else ''}.")
+    if job.dataset is not None and (unseen := unseen_in_dataset(job.dataset)):
+        messages.warning(request, unseen)
     missing = (job.found.get("plan") or {}).get("missing") or []
     if missing:
         few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")

@@ -17,7 +17,7 @@ from rubricweb.engine.agreement.intervals import (
     within,
 )
 from rubricweb.engine.agreement.ratings import Ratings, cluster_codes
-from rubricweb.engine.agreement.scores.means import mean_between
+from rubricweb.engine.agreement.scores.means import known_numbers, mean_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def effect_bias(
     and of both signs; `reference` is the mean of the values people gave a unit, never that of their majority.
     Of one criterion it is the difference of its MET rates, with the sign turned where it is a penalty. Where
     all weights are 0 they count alike. `clusters[i]` is the item of unit i; the interval is t over items.
-    None without units; raises ValueError on columns of different lengths.
+    None without units; raises ValueError on columns of different lengths, and on NaN.
 
     Worked: on one item weights 6 and −2, judge MET MET, people UNMET UNMET: (6 − 2) / 8 = 0.5.
     """
@@ -130,7 +130,7 @@ def effect_bias(
     weight = np.asarray(weights, dtype=np.float64)
     if not weight.any():
         weight = np.ones(len(weight))
-    apart = np.asarray(judged, dtype=np.float64) - np.asarray(reference, dtype=np.float64)
+    apart = known_numbers("judged", judged) - known_numbers("reference", reference)
     signed = np.where(weight < 0, -apart, apart)
     figure = difference_interval(signed, cluster_codes(clusters), weights=np.abs(weight))
     return within(figure, -1, 1)

@@ -29,11 +29,23 @@ def mean_figure(
     """Mean of one score per item with the interval of `mean_interval`, on the scale between two `limits`.
 
     See `mean_between`. None when there are no values; no interval for a single one unless it is an end.
+    Raises ValueError for NaN.
     Worked: 0.2, 0.4, 0.6, 0.8 → 0.5 with the interval (0.089, 0.911); 0.7 forty times: with a 0 and a 1 more
     the mean is 0.6905, SE 0.01829, t of 41 degrees 2.0195, so (0.654, 0.727).
     """
-    column = np.asarray(values, dtype=np.float64)
+    column = known_numbers("values", values)
     return mean_between(column, np.arange(len(column)), limits, confidence)
+
+
+def known_numbers(name: str, values: Sequence[float]) -> Floats:
+    """The column as numbers. Raises ValueError for NaN: to leave it out may change what the mean is of."""
+    column = np.asarray(values, dtype=np.float64)
+    if np.isnan(column).any():
+        place = int(np.flatnonzero(np.isnan(column))[0])
+        raise ValueError(
+            f"{name}[{place}] is NaN; allowed: a number for each, those without one left out before"
+        )
+    return column
 
 
 def mean_between(

@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
     """
 
     dependencies = [
-        ("rubricweb", "0082_cases_in_several_words_count_once"),
+        ("rubricweb", "0065_cases_in_several_words_count_once"),
     ]
 
     operations = [

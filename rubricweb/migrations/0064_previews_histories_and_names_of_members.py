@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("rubricweb", "0069_salts_of_seals"),
+        ("rubricweb", "0063_salts_of_seals"),
     ]
 
     operations = [
