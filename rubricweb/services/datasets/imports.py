@@ -286,6 +286,8 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
         "preview": asdict(preview_of(intake, job.team)),
         "left_out": [list(_plain(fault)) for fault in header.left_out],
         "left_out_count": len(header.left_out) + header.more_left_out,
+        "columns": asdict(header.columns),
+        "recognised": header.recognised,
         "plan": None if reading is None else asdict(reading.plan()),
     }
     if not mine.update(found=job.found, beat_at=now()):
