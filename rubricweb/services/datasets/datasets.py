@@ -30,11 +30,11 @@ from rubricweb.services import dataset_versions
 from rubricweb.services.datasets import cases, columns, systems
 from rubricweb.services.datasets.intake import CheckedItems, Intake, NewItem, parts
 from rubricweb.services.datasets.tags import tagging
+from rubricweb.services.file_reading import read_limited
 from rubricweb.services.labels import free_queue_name, store_labels
 from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.shared import archiving, bulk_rows
-from rubricweb.services.shared.file_reading import read_limited
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 

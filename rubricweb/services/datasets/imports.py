@@ -42,10 +42,10 @@ from rubricweb.selectors.blinding import what_hides
 from rubricweb.selectors.datasets.systems import blinded_answers
 from rubricweb.services.datasets import answers, datasets, systems
 from rubricweb.services.datasets.intake import CheckedItems, Intake
+from rubricweb.services.file_reading import stream_limited
 from rubricweb.services.shared import uploads
 from rubricweb.services.shared.archiving import hold_team
 from rubricweb.services.shared.database_retry import DATABASE_AWAY, retry_while_away
-from rubricweb.services.shared.file_reading import stream_limited
 from rubricweb.services.shared.journal import record
 
 log = logging.getLogger(__name__)
