@@ -149,7 +149,7 @@ def name_settings() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rubricweb.settings")
     if folders.settings_file().exists():
         environ.Env.read_env(folders.settings_file())
-    if not os.environ.get("SECRET_KEY") and not os.environ.get("DATABASE_URL"):
+    if not any(map(os.environ.get, ("SECRET_KEY", "SECRET_KEY_FILE", "DATABASE_URL", "DATABASE_URL_FILE"))):
         os.environ.setdefault("RUBRICWEB_LOCAL", "1")
 
 

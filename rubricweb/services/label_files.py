@@ -14,7 +14,6 @@ from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.label_files import RATER_KINDS, SHAPES, LabelChoices, LabelRecord, RaterKind
 from rubricweb.engine.formats.labels.left_out import LeftOut
 from rubricweb.engine.formats.labels.reading import LabelsReading, read_label_table
-from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, Item, Rater, ReviewQueue, RubricVersion, Run, Team, User
@@ -25,6 +24,7 @@ from rubricweb.services.read_labels.hidden_items import require_shown
 from rubricweb.services.read_labels.named_raters import require_few_raters, too_many_raters
 from rubricweb.services.read_labels.new_labels import new_labels
 from rubricweb.services.shared import archiving
+from rubricweb.services.shared.file_reading import read_limited
 
 FIRST_LABELS = 10
 """So many labels a plan shows as they would be read."""
@@ -94,15 +94,16 @@ def import_label_file(
     """Reads a file of labels, in any of the usual shapes: people's into a closed queue, those of each machine
     into a run.
 
-    `choices` say what its columns, values and raters are. Raises Invalid where the columns say nothing and
-    for contradictions; for anything else that does not fit (unknown items, criteria or values, labels for
-    checks, labels that are there twice) when `strict`, with every fault. Otherwise that is left out, and the
-    journal says what. Labels that were imported before are left out either way; raises Conflict where all of
-    them were. Nothing is hidden from whoever is at the server itself: see `import_sent_labels`.
+    `choices` say what its columns, values and raters are. Raises Invalid where the columns say
+    nothing; for anything else that does not fit (unknown items, criteria or values, labels for checks, labels
+    that are there twice or contradict each other) when `strict`, with every fault. Otherwise that is left
+    out, and the journal says what. Labels that were imported before are left out either way; raises Conflict
+    where all of them were. Nothing is hidden from whoever is at the server itself: see `import_sent_labels`.
     """
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
     named = {"filename": filename, "queue_name": queue_name}
-    return _import(dataset, rubric_version, reading, by=by, strict=strict, **named)
+    history = choices is not None and choices.history
+    return _import(dataset, rubric_version, reading, by=by, strict=strict, history=history, **named)
 
 
 def import_sent_labels(
@@ -122,7 +123,8 @@ def import_sent_labels(
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
     require_shown(dataset, reading.labels, by)
     named = {"filename": filename, "queue_name": queue_name}
-    return _import(dataset, rubric_version, reading, by=by, strict=strict, **named)
+    history = choices is not None and choices.history
+    return _import(dataset, rubric_version, reading, by=by, strict=strict, history=history, **named)
 
 
 def _import(
@@ -134,6 +136,7 @@ def _import(
     filename: str,
     queue_name: str,
     strict: bool,
+    history: bool,
 ) -> ImportedLabels:
     _refuse(reading, filename, strict=strict)
     left_out = "; ".join(map(str, reading.left_out))[:2000]
@@ -149,6 +152,7 @@ def _import(
             queue_name=queue_name_of(queue_name, filename),
             filename=filename,
             detail={"left_out": left_out} if left_out else {},
+            history=history,
         )
     return ImportedLabels(stored.queue, stored.runs, (*reading.left_out, *stored.known))
 

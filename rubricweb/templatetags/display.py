@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 
 from rubricweb.engine import number_format, origin
 from rubricweb.engine.agreement.intervals import NOTHING_MEASURED
-from rubricweb.engine.number_format import MISSING, is_number
+from rubricweb.engine.number_format import MISSING, is_number, low_end_words
 from rubricweb.engine.scoring.effect import verdict_effect, verdict_words
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models.teams import Role
@@ -125,6 +125,22 @@ def figure(
         format_html(' title="{}"', reason) if reason else "",
         format_html_join(" ", "{}", ((part,) for part in parts if part)),
     )
+
+
+@register.simple_tag
+def low_end(lowest: float | None, below_bar: float | None = None) -> SafeString:
+    """What stands beside a mean: "lowest 0.12, 8% do not pass"; nothing where no lowest score is known."""
+    return (
+        format_html('<span class="nowrap">{}</span>', low_end_words(lowest, below_bar))
+        if is_number(lowest)
+        else SafeString("")
+    )
+
+
+@register.simple_tag
+def unseen(scores: Any, noun: str) -> str:
+    """What so many units could not have shown, for a `RunComparison`."""
+    return number_format.unseen_words(scores.n, noun, scores.unseen_failures)
 
 
 @register.filter

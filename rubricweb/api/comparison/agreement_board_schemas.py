@@ -10,8 +10,9 @@ from rubricweb.api.comparison.schemas import HumanCeiling, Unavailable
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.schemas import Figure, Id, Named
 from rubricweb.api.shapes import Shape
+from rubricweb.engine.agreement.raters.ceiling import PeopleWithin as ShownPeopleWithin
 from rubricweb.selectors.comparison.agreement_board import HardItem as ShownHardItem
-from rubricweb.selectors.comparison.agreement_board import MatrixRow as ShownMatrixRow
+from rubricweb.selectors.comparison.agreement_raters import MatrixRow as ShownMatrixRow
 from rubricweb.selectors.comparison.agreement_raters import RaterAgreement as ShownRaterAgreement
 from rubricweb.selectors.comparison.agreement_raters import RaterName
 
@@ -49,8 +50,16 @@ class CriterionAgreement(Schema):
         return row.raw
 
 
+class PeopleWithin(Shape[ShownPeopleWithin]):
+    """Agreement over several binary criteria with chance counted within each: α, the mean κ of pairs, and κ
+    of one person with the majority of the others.
+    """
+
+
 class PairCell(Schema):
-    """Two raters on the `n` units both labelled; a rater against themselves has no figures."""
+    """Two raters on the `n` units both labelled; a rater against themselves has no figures. Over all criteria
+    `kappa` is within criteria, where there are several.
+    """
 
     other: BoardRater
     n: int
@@ -74,7 +83,10 @@ class HardItem(Shape[ShownHardItem]):
 
 
 class Week(Schema):
-    """Agreement on the items whose last review was submitted in the week from `monday`."""
+    """Agreement on the items whose last review was submitted in the week from `monday`.
+
+    α over all criteria is within criteria, where there are several.
+    """
 
     monday: date
     items: int
@@ -97,7 +109,8 @@ class RaterAgreement(Shape[ShownRaterAgreement]):
 class AgreementBoard(Schema):
     """How far the raters of a queue agree, by their initial labels.
 
-    `overall` pools binary criteria, null without any. `raters` has everybody for reviewers and above, nobody
+    `overall` pools binary criteria in one table, null without any; where they are several, what is said of
+    all rests on `within`. `raters` has everybody for reviewers and above, nobody
     for others; `mine` are your own numbers, null before you have done your part (`mine_waits`) or when you
     are no rater. Below `too_few_below` units a figure tells little.
     """
@@ -110,6 +123,10 @@ class AgreementBoard(Schema):
     reviews: int
     raters_total: int
     overall: CriterionAgreement | None
+    within: Annotated[
+        PeopleWithin | None,
+        Field(description="Null where there is one criterion only, or all are items' own."),
+    ]
     criteria: list[CriterionAgreement]
     scope: Criterion | None
     matrix: list[MatrixRow]

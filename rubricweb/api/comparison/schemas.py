@@ -23,7 +23,8 @@ from rubricweb.engine.agreement.scores.people_mean import LabelsNeeded as ShownL
 from rubricweb.engine.agreement.scores.scores import ScoreAgreement as ShownScoreAgreement
 from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.comparison.members import MemberComparison
-from rubricweb.selectors.labels.by_kind import WithinCriteria as ShownWithinCriteria
+from rubricweb.selectors.labels.leading import LeadingKappa as ShownLeadingKappa
+from rubricweb.selectors.labels.leading import WithinCriteria as ShownWithinCriteria
 from rubricweb.selectors.labels.stored_answers import label_effect
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.reviews.sampling import DESCRIBED
@@ -143,6 +144,18 @@ class WithinCriteria(Shape[ShownWithinCriteria]):
     seat: SeatWithin
 
 
+class LeadingKappa(Shape[ShownLeadingKappa]):
+    """The κ of the judge that is shown first, and that words and gates rest on.
+
+    With the majority of people; where more than a tenth of the units they labelled are tied (`tied_share`),
+    that of the judge in a person's seat, where a tie is ½ (`in_seat`). Over several criteria chance is
+    counted `within` each, and `pooled` is the same κ of one table of all, which claims nothing.
+    """
+
+    tied_share: Share
+    name: str
+
+
 class CriterionComparison(Schema):
     """One criterion by its kind: `agreement` of a binary one, `options` of a choice, `mean_value` of a check,
     whose `n` counts the items measured.
@@ -165,6 +178,7 @@ class CriterionComparison(Schema):
         Field(description="Krippendorff's α of people, ordinal where options are steps."),
     ]
     ceiling: HumanCeiling
+    leading: LeadingKappa
     units: int
     undecided: int
     tied_share: Share
@@ -244,7 +258,8 @@ class PeopleMean(Schema):
     `trust` is 0 where the judge is ignored, 1 where it is corrected in full, null where it tells nothing or
     everything is labelled. `missing` items were drawn and have no label; above a tenth of the draw `worst`
     and `best` are where the interval would end with all of them at that end. `reason` says why there is no
-    interval.
+    interval. `raters` gave the labels, 0 where that is not known; `of_raters` says "of these 2 raters" where
+    they are too few to tell how other people would differ, so that the interval is of these raters alone.
     """
 
     value: float | None
@@ -257,6 +272,8 @@ class PeopleMean(Schema):
     worst: float | None
     best: float | None
     reason: str
+    raters: int
+    of_raters: str
 
     @staticmethod
     def resolve_trust(comparison: Any) -> float | None:
@@ -328,6 +345,7 @@ class ComparedMember(Shape[MemberComparison]):
     """
 
     overall: Agreement
+    leading: LeadingKappa
     criteria: list[MemberOnCriterion]
 
 
@@ -341,10 +359,12 @@ class MembersAlpha(Schema):
 
 class ComparedPanel(Schema):
     """The judges of a panel: `alpha` among them over the labelled units of binary criteria (null with fewer
-    than two), `alphas` by criterion, and each against people.
+    than two) in one table, `alpha_within` with chance counted within each criterion (null where there is
+    one), `alphas` by criterion, and each against people.
     """
 
     alpha: Figure
+    alpha_within: Figure | None
     alphas: list[MembersAlpha]
     members: list[ComparedMember]
 
@@ -399,6 +419,7 @@ class Comparison(Schema):
         WithinCriteria | None,
         Field(description="Null where there is one criterion only, or all are items' own."),
     ]
+    leading: LeadingKappa
     scores: ScoreAgreement
     mean_score: MeanScore
     raters: int

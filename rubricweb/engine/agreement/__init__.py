@@ -1,5 +1,7 @@
 """Agreement between raters: every figure with its n and 95 % interval, None where undefined."""
 
+from typing import TYPE_CHECKING, NoReturn
+
 from rubricweb.engine.agreement.intervals import Figure, wilson
 from rubricweb.engine.agreement.judge.accuracy import Confusion
 from rubricweb.engine.agreement.judge.options import (
@@ -13,9 +15,11 @@ from rubricweb.engine.agreement.metrics import METRICS, Metric
 from rubricweb.engine.agreement.raters.ceiling import (
     HumanCeiling,
     JudgeSeat,
+    PeopleWithin,
     SeatWithin,
     human_ceiling,
     human_ceilings,
+    people_within,
     seat_within,
 )
 from rubricweb.engine.agreement.raters.krippendorff import (
@@ -78,6 +82,7 @@ from rubricweb.engine.agreement.scores.scores import (
     compare_runs,
     compare_scores,
 )
+from rubricweb.engine.published.former_names import refuse_name
 
 __all__ = [
     "METRICS",
@@ -97,6 +102,7 @@ __all__ = [
     "PairAgreement",
     "PairedT",
     "PeopleMean",
+    "PeopleWithin",
     "RaterLeniency",
     "RaterMatrix",
     "Ratings",
@@ -138,6 +144,7 @@ __all__ = [
     "paired_t",
     "panel_agreement",
     "pearson",
+    "people_within",
     "rater_leniency",
     "rater_matrix",
     "raw_agreement",
@@ -150,3 +157,9 @@ __all__ = [
     "wilcoxon",
     "wilson",
 ]
+
+
+if not TYPE_CHECKING:  # which would take it for a module with every name there is
+
+    def __getattr__(name: str) -> NoReturn:
+        refuse_name(__name__, name)

@@ -66,7 +66,8 @@ class LabelChoices:
     answer a value stands for, for every criterion or, as ``polite: 2``, for one. ``rater`` gave the labels
     where no column says who did; ``criterion`` is what they are about where none does. ``rater_kind`` is
     what raters are where neither their line nor ``rater_kinds`` says so; None, where nobody said, for what
-    ``known_kinds`` has them as, and for people.
+    ``known_kinds`` has them as, and for people. ``history``: they are labels of the past, whose disagreements
+    nobody is to settle.
     """
 
     shape: Shape | None = None
@@ -78,6 +79,7 @@ class LabelChoices:
     rater_kind: RaterKind | None = None
     rater_kinds: Mapping[str, RaterKind] = field(default_factory=dict)
     known_kinds: Mapping[str, RaterKind] = field(default_factory=dict)
+    history: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from rubricweb.management.terminal.printed import Table, Terminal, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.unavailable import print_unavailable
 from rubricweb.models import Criterion, ReviewQueue, Role
-from rubricweb.selectors.comparison.agreement_board import AgreementBoard, PairCell, agreement_board
-from rubricweb.selectors.comparison.agreement_raters import RaterName
+from rubricweb.selectors.comparison.agreement_board import AgreementBoard, agreement_board
+from rubricweb.selectors.comparison.agreement_raters import PairCell, RaterName
 from rubricweb.selectors.teams import lookup
 
 FEW_ENOUGH_FOR_ALL = 6
@@ -55,16 +55,25 @@ def _print(board: AgreementBoard) -> None:
         return
     table = _table("criterion", "units", "α", "mean κ", "raw", "ceiling", "seconds")
     for row in board.rows:
-        figures = (row.alpha, row.kappa, row.raw, row.ceiling.accuracy)
+        shown = board.within if row.criterion is None and board.within is not None else None
+        alpha, kappa = (row.alpha, row.kappa) if shown is None else (shown.alpha, shown.pair_kappa)
+        figures = (alpha, kappa, row.raw, row.ceiling.accuracy)
         seconds = "not measured" if not row.seconds.n else f"{row.seconds.value:.0f}"
         table.add_row(
             row.name,
-            f"{row.alpha.n}{' (too few)' if row.alpha.n < board.too_few_below else ''}",
+            f"{row.alpha.n}{_few(row.alpha.n, board)}",
             *map(text_of, figures),
             seconds,
             end_section=row.criterion is None,
         )
     console.print(table)
+    if board.within is not None and board.overall is not None:
+        pooled = board.overall
+        console.print(
+            f"α and κ over all criteria are within criteria, ceiling κ {text_of(board.within.kappa)}. In one "
+            f"table of all criteria, which claims nothing: α {text_of(pooled.alpha)}, mean κ "
+            f"{text_of(pooled.kappa)}, ceiling κ {text_of(pooled.ceiling.kappa)}."
+        )
     _print_matrix(console, board)
     if board.hardest:
         hardest = ", ".join(f"{row.name} {number(row.agreement, 2)} (n {row.n})" for row in board.hardest[:5])
@@ -76,28 +85,35 @@ def _print(board: AgreementBoard) -> None:
             f"over {counted(rater.leniency.n, 'unit')}{gold}",
         )
     for week in board.weeks:
-        console.print(f"Week of {week.monday}: α {text_of(week.alpha)} over {counted(week.items, 'item')}")
+        few = _few(week.alpha.n, board)
+        alpha = f"α {text_of(week.alpha)}{few}"
+        console.print(f"Week of {week.monday}: {alpha} over {counted(week.items, 'item')}")
 
 
 def _print_matrix(console: Terminal, board: AgreementBoard) -> None:
-    about = "all criteria met or not" if board.scope is None else board.scope.name
+    within = "" if board.within is None else ", κ within criteria"
+    about = f"all criteria met or not{within}" if board.scope is None else board.scope.name
     if len(board.matrix) < 2:
         return
     many = len(board.matrix) > FEW_ENOUGH_FOR_ALL
     table = _table("κ" if many else "κ, raw, n", *(_name(row.rater) for row in board.matrix))
     for row in board.matrix:
-        cells = [_pair(cell, many) for cell in row.cells]
+        cells = [_pair(cell, many, _few(cell.n, board)) for cell in row.cells]
         table.add_row(_name(row.rater), *cells)
     console.print(f"Pairs of raters on {about}:")
     console.print(table)
 
 
-def _pair(cell: PairCell, only_kappa: bool) -> str:
+def _pair(cell: PairCell, only_kappa: bool, few: str) -> str:
     if cell.kappa is None:
         return "·"
     if only_kappa:
-        return value_of(cell.kappa)
-    return f"{text_of(cell.kappa)}\nraw {text_of(cell.raw)}\nn {cell.n:,}"
+        return f"{value_of(cell.kappa)}{few}"
+    return f"{text_of(cell.kappa)}\nraw {text_of(cell.raw)}\nn {cell.n:,}{few}"
+
+
+def _few(n: int, board: AgreementBoard) -> str:
+    return " (too few)" if n < board.too_few_below else ""
 
 
 def _table(first: str, *others: str) -> Table:

@@ -18,16 +18,18 @@ from rubricweb.management.terminal.unavailable import print_unavailable
 from rubricweb.models import Role, Run
 from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.comparison.comparison import Comparison
-from rubricweb.selectors.comparison.findings import kappa_of
 from rubricweb.selectors.comparison.members import PanelComparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.selectors.labels import comparable
+from rubricweb.selectors.labels.leading import kappa_of
 from rubricweb.selectors.runs.over_time.version_pairs import version_called, version_pair
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets.halves import looks
 
 FIGURES = ("accuracy", "balanced_accuracy", "mcc")
 OPTION_FIGURES = ("quadratic_kappa", "adjacent_accuracy", "steps_apart", "value_error", "macro_f1")
+REASONED = ("balanced_accuracy", "kappa", "mcc")
+"""Figures that a small class leaves with little to tell, and one verdict throughout without a value."""
 ALL = "all criteria"
 COLUMNS = {
     "n": "n",
@@ -72,18 +74,17 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _gate(comparison: Comparison, least: float) -> int:
-    """The exit code for `--min-kappa`, with why it is not 0 as a note."""
-    within = comparison.within
-    kappa, of = (comparison.overall.kappa, "") if within is None else (within.kappa, " within criteria")
+    """The exit code for `--min-kappa`, which is about the κ that leads, with why it is not 0 as a note."""
+    kappa, name = comparison.leading.kappa, comparison.leading.name
     if comparison.hidden_items:
         note(gates.undecided(comparison.hidden_items))
         return gates.NOTHING
     if kappa.value is None:
-        note(f"κ{of} is undefined, {kappa.reason}: --min-kappa cannot be decided.")
+        note(f"{name} is undefined, {kappa.reason}: --min-kappa cannot be decided.")
         return gates.NOTHING
     if kappa.value >= least - ROUNDING:
         return 0
-    note(f"κ{of} {kappa.value:.4f} is below --min-kappa {least:g}.")
+    note(f"{name} {kappa.value:.4f} is below --min-kappa {least:g}.")
     return gates.GATE_MISSED
 
 
@@ -113,15 +114,19 @@ def _number(name: str) -> int:
 
 
 def _rows(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A name and its figures: everything first, then criterion by criterion."""
+    """A name and its figures: everything first, within criteria, then criterion by criterion."""
+    within = comparison.within
     overall = {
         "bias": comparison.bias,
         "human_alpha": comparison.human_alpha,
         "coverage": comparison.coverage,
         "errors": comparison.errors,
     }
-    overall |= _human_ceiling(comparison.ceiling)
-    yield ALL, {**_pair(comparison.overall), **overall}
+    overall |= _pair(comparison.overall) | _human_ceiling(comparison.ceiling)
+    if within is not None:
+        overall |= {"kappa": within.kappa, "human_alpha": within.human_alpha}
+        overall |= {"seat_kappa": within.seat.judge_kappa, "ceiling_kappa": within.seat.kappa}
+    yield ALL, overall
     for row in comparison.criteria:
         pair = row.pair if row.options is None else row.options
         own = {
@@ -185,32 +190,58 @@ def _print(comparison: Comparison) -> None:
         elif one.options is not None and one.options.quadratic_kappa is not None:
             console.print(
                 f"{one.criterion.name}: ordered options, κ with quadratic weights "
-                f"{text_of(one.options.quadratic_kappa)}, "
+                f"{_said(one.options.quadratic_kappa)}, "
                 f"within one step {text_of(one.options.adjacent_accuracy)}."
             )
     if any(row.criterion.kind != "binary" for row in comparison.criteria):
         console.print(f"All criteria pools the {comparison.n_binary} labels of binary criteria.")
-    if comparison.panel is not None:
-        console.print(_members(comparison.panel))
-        console.print(f"α among the members {text_of(comparison.panel.alpha)}.")
+    if (panel := comparison.panel) is not None:
+        console.print(_members(panel))
+        if panel.alpha_within is None:
+            console.print(f"α among the members {text_of(panel.alpha)}.")
+        else:
+            pooled = f"in one table of all criteria {text_of(panel.alpha)}"
+            console.print(f"α among the members within criteria {text_of(panel.alpha_within)}; {pooled}.")
     _print_means(comparison)
     if comparison.ceiling.n:
         console.print(
             f"κ in a seat is the judge's, people's κ that of each of these {comparison.ceiling.raters} "
             "people, with the majority of the others. κ is with the majority of all."
         )
-    if (within := comparison.within) is not None:
-        seat = within.seat
-        console.print(
-            f"Chance counted within each criterion: κ {text_of(within.kappa)}, people's α "
-            f"{text_of(within.human_alpha)}, κ in a seat {text_of(seat.judge_kappa)}, people's κ "
-            f"{text_of(seat.kappa)}, difference {text_of(seat.kappa_difference, signed=True)}."
-        )
+    _print_leading(comparison)
     if comparison.look is not None:
         which = f"look {comparison.look.number} at the test half of {comparison.look.dataset}"
         confidence = share(comparison.look.confidence, 1)
         console.print(f"This is {which}: what is claimed holds at {confidence}, intervals at 95% each.")
     _print_left_out(comparison)
+
+
+def _print_leading(comparison: Comparison) -> None:
+    """Which κ words and gates rest on, those of one table, and figures that rest on too few units."""
+    console = terminal()
+    leading, within, ceiling = comparison.leading, comparison.within, comparison.ceiling
+    if within is not None:
+        difference = within.seat.kappa_difference
+        said = f"Chance counted within each criterion: κ {_said(within.kappa)}"
+        if difference.value is not None:
+            said += f", in a seat {text_of(difference, signed=True)} above people's"
+        pooled = _human_ceiling(ceiling)
+        console.print(
+            f"{said}. In one table of all criteria, which claims nothing: κ "
+            f"{text_of(comparison.overall.kappa)}, people's α {text_of(comparison.human_alpha)}, κ in a seat "
+            f"{text_of(pooled['seat_kappa'])}, people's κ {text_of(pooled['ceiling_kappa'])}."
+        )
+    if leading.in_seat:
+        console.print(
+            f"People are tied on {share(leading.tied_share)} of what they labelled, so {leading.name} is the "
+            f"figure to go by: {text_of(leading.kappa)}. There a tie is ½; κ leaves ties out."
+        )
+    for name, row in _rows(comparison):
+        reasons = {key: row[key].reason for key in REASONED if (row[key].small or row[key].value is None)}
+        for reason in dict.fromkeys(reasons.values()):
+            columns = ", ".join(COLUMNS[key] for key, why in reasons.items() if why == reason)
+            if row["n"]:
+                console.print(f"{name}, {columns}: {reason}.")
 
 
 def _print_means(comparison: Comparison) -> None:
@@ -253,7 +284,9 @@ def _print_left_out(comparison: Comparison) -> None:
 
 
 def _members(panel: PanelComparison) -> Table:
-    """Each judge of the panel against people, over the units of binary criteria, then choice by choice."""
+    """Each judge of the panel against people, over the units of binary criteria by the κ that leads, then
+    choice by choice.
+    """
     table = Table()
     for title in ("member", "on", "n", "accuracy", "κ", "abstained", "failed", "unasked"):
         table.add_column(title, justify="left" if title in ("member", "on") else "right")
@@ -265,7 +298,10 @@ def _members(panel: PanelComparison) -> Table:
         for place, (what, pair) in enumerate(rows):
             counts = ("", "") if place else (str(member.failed), str(member.unasked))
             name = "" if place else member.name
-            figures = text_of(pair.accuracy), text_of(kappa_of(pair))
+            kappa = member.leading.kappa if pair is member.overall else kappa_of(pair)
+            figures = text_of(pair.accuracy), _said(kappa)
+            if pair is member.overall and member.leading.name != "κ":
+                what = f"{what}, {member.leading.name}"
             table.add_row(name, what, str(pair.n), *figures, str(pair.abstained), *counts)
     return table
 
@@ -275,13 +311,15 @@ def _print_estimate(estimate: PeopleEstimate) -> None:
     if estimate.unavailable is not None:
         print_unavailable(estimate.unavailable, of="What people would say of all items is not known.")
         return
-    for of, mean in ((estimate.population, estimate.these), ("cases like these", estimate.like_these)):
+    for of, mean in ((f"over {estimate.population}", estimate.these), (estimate.about, estimate.like_these)):
         assert mean is not None
         why, items = f" {mean.reason}" if mean.reason else "", counted(mean.n, "fully labelled item")
-        console.print(f"People's mean score over {of}: {text_of(mean)} from {items}.{why}")
+        console.print(f"People's mean score {of}: {text_of(mean)} from {items}.{why}")
     these, like_these = estimate.these, estimate.like_these
     assert these is not None
     assert like_these is not None
+    if like_these.of_raters:
+        console.print(like_these.other_raters_words)
     if these.worst is not None:
         console.print(
             f"{these.missing:,} items people were asked about have no answer; with all of them worst or best "
@@ -296,6 +334,12 @@ def _shown(value: Any, n: int, *, signed: bool = False) -> str:
     A figure over other units than the `n` of its row has its own n.
     """
     if value is None or isinstance(value, Figure):
-        said = text_of(value, signed=signed)
+        said = _said(value, signed=signed)
         return said if value is None or value.value is None or value.n == n else f"{said} (n {value.n:,})"
     return share(value) if isinstance(value, float) else str(value)
+
+
+def _said(figure: Figure | None, *, signed: bool = False) -> str:
+    """A figure with its interval, and whether it rests on too few units of a class to tell much."""
+    few = " (too few)" if figure is not None and figure.small else ""
+    return f"{text_of(figure, signed=signed)}{few}"

@@ -2,7 +2,7 @@
 
 from rubricweb.engine.agreement.intervals import CONFIDENCE
 from rubricweb.engine.agreement.scores.pairing import Unit
-from rubricweb.engine.number_format import counted, figure_text, number, p_text, share, text_of
+from rubricweb.engine.number_format import counted, figure_text, number, p_text, share, text_of, unseen_words
 from rubricweb.engine.number_format import difference as shown_difference
 from rubricweb.management.runs import gates
 from rubricweb.management.terminal.actor import Actor, note
@@ -83,6 +83,9 @@ def _print(diff: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
         f"{text_of(diff.scores.mean_one)} became {text_of(diff.scores.mean_other)}. "
         f"Wilcoxon p {p_text(test.p)}, Cohen's d {text_of(diff.scores.cohen_d, signed=True)}."
     )
+    if diff.scores.n:
+        lowest = f"Lowest {number(diff.scores.lowest_one, 2)} became {number(diff.scores.lowest_other, 2)}."
+        console.print(f"{lowest} {unseen_words(diff.scores.n, diff.paired_by, diff.scores.unseen_failures)}")
     is_off_0 = (difference.low or 0) > 0 or (difference.high or 0) < 0
     if None not in (test.p, difference.low) and ((test.p or 0) < 1 - CONFIDENCE) != is_off_0:
         console.print(

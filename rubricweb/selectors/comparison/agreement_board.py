@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -11,24 +12,29 @@ import numpy as np
 from rubricweb.engine.agreement import (
     Figure,
     HumanCeiling,
+    PeopleWithin,
     Ratings,
     alpha_nominal,
     alpha_ordinal,
+    alpha_within,
     human_ceiling,
     median_figure,
+    people_within,
     rater_matrix,
     raw_agreement,
     unit_agreement,
 )
 from rubricweb.engine.agreement.judge.kappa import Weighting
 from rubricweb.errors import NotFound
-from rubricweb.models import Criterion, Item, QueueState, Rater, ReviewQueue, User
+from rubricweb.models import Criterion, Item, QueueState, ReviewQueue, User
 from rubricweb.selectors.blinding import is_hidden, require_queues_visible
 from rubricweb.selectors.comparison.agreement_raters import (
+    MatrixRow,
     RaterAgreement,
-    RaterName,
+    most_labels,
     rater_agreements,
     rater_names,
+    rater_rows,
     sees_all_raters,
 )
 from rubricweb.selectors.labels.queue_labels import QueueLabels, files_together, item_id, queue_labels
@@ -42,9 +48,6 @@ DRAWS_MAX = 4_000_000
 
 TOO_FEW = 10
 """Below so many units a figure is too little to tell anything by."""
-
-MOST_RATERS = 12
-"""Raters in the matrix: those with the most labels."""
 
 MOST_HARD_ITEMS = 20
 MOST_WEEKS = 12
@@ -82,25 +85,6 @@ class CriterionAgreement:
 
 
 @dataclass(frozen=True)
-class PairCell:
-    """Two raters on the `n` units that both labelled; the diagonal has no figures."""
-
-    other: RaterName
-    n: int
-    raw: Figure | None
-    kappa: Figure | None
-
-
-@dataclass(frozen=True)
-class MatrixRow:
-    """One rater against each; `labelled` units in all."""
-
-    rater: RaterName
-    labelled: int
-    cells: tuple[PairCell, ...]
-
-
-@dataclass(frozen=True)
 class HardItem:
     """An item and the share of equal pairs of labels on it, averaged over its `n` units with two labels.
 
@@ -134,8 +118,10 @@ class AgreementBoard:
     """One queue's figures, with those of `other_files` that are looked at as one with its own, as one person
     may see them.
 
-    `overall` pools the binary criteria, and is None when there are none: options of different criteria are no
-    common scale. `criteria` are those of the queue's rubric that people answered, least α first; units on
+    `overall` pools the binary criteria in one table, and is None when there are none: options of different
+    criteria are no common scale. `within` has its α and κ with chance counted within each criterion, which
+    come first; None where there is one. So do `matrix` and `weeks` while their scope is all criteria.
+    `criteria` are those of the queue's rubric that people answered, least α first; units on
     items' own rubrics enter the overall figures only. `matrix`, `hardest` and `weeks` are about `scope`: one
     criterion, or None for all; `raters_left_out` labelled something in it. `weeks` is empty while all was
     submitted within one. `raters` are everybody's numbers for those who may adjudicate, nobody's for others;
@@ -147,6 +133,7 @@ class AgreementBoard:
     reviews: int
     raters_total: int
     overall: CriterionAgreement | None
+    within: PeopleWithin | None
     criteria: tuple[CriterionAgreement, ...]
     scope: Criterion | None
     matrix: tuple[MatrixRow, ...]
@@ -226,20 +213,25 @@ def agreement_board(
     mine = next((row for row in rows if row.rater.mine), None)
     waits = mine is not None and not _has_done_their_part(queue, viewer)
     hardest, agreed = _hardest(labels, scope, queue, viewer)
-    matrix = _matrix(ratings, weighting, names, draws)
+    apart = labels.criteria_apart(queue.rubric_version_id)
+    strata = apart if scope is None else None
+    matrix = rater_rows(
+        rater_matrix(most_labels(ratings), weighting=weighting, strata=strata, resamples=draws), names
+    )
     return AgreementBoard(
         queue=queue,
         other_files=tuple(one for one in together if one != queue),
         reviews=len(labels.reviews),
         raters_total=len(labels.raters),
         overall=_overall(labels, draws),
+        within=None if apart is None else people_within(labels.of_binary, apart, resamples=draws),
         criteria=_by_criterion(queue, labels, draws),
         scope=scope,
         matrix=matrix,
         raters_left_out=int((ratings.codes >= 0).any(axis=1).sum()) - len(matrix),
         hardest=hardest,
         agreed_items=agreed,
-        weeks=_weeks(labels, scope, draws),
+        weeks=_weeks(labels, scope, strata, draws),
         names_hidden=not all_names,
         raters=rows if all_names else (),
         mine=None if waits else mine,
@@ -316,40 +308,6 @@ def _scope_ratings(labels: QueueLabels, scope: Criterion | None) -> tuple[Rating
     return ratings, _weighting(scope)
 
 
-def _matrix(
-    ratings: Ratings, weighting: Weighting, names: dict[Rater, RaterName], resamples: int
-) -> tuple[MatrixRow, ...]:
-    """The raters with the most labels against each other, by name."""
-    labelled = (ratings.codes >= 0).sum(axis=1)
-    most = np.argsort(-labelled, kind="stable")[:MOST_RATERS].tolist()
-    called_at = {place: _called(names, ratings.raters[place]) for place in most if labelled[place]}
-    kept = sorted(called_at, key=lambda place: _viewer_first(called_at[place]))
-    some = replace(ratings, raters=tuple(ratings.raters[place] for place in kept), codes=ratings.codes[kept])
-    matrix = rater_matrix(some, weighting=weighting, resamples=resamples)
-    called = [called_at[place] for place in kept]
-    return tuple(
-        MatrixRow(
-            rater=called[row],
-            labelled=matrix.n[row][row],
-            cells=tuple(
-                PairCell(other, matrix.n[row][column], matrix.raw[row][column], matrix.kappa[row][column])
-                for column, other in enumerate(called)
-            ),
-        )
-        for row in range(len(called))
-    )
-
-
-def _called(names: dict[Rater, RaterName], rater: object) -> RaterName:
-    assert isinstance(rater, Rater)
-    return names[rater]
-
-
-def _viewer_first(name: RaterName) -> tuple[bool, int, str]:
-    """Then by name, Rater 2 before Rater 10."""
-    return (not name.mine, len(name.name) if name.name.startswith("Rater ") else 0, name.name)
-
-
 def _hardest(
     labels: QueueLabels, scope: Criterion | None, queue: ReviewQueue, viewer: User
 ) -> tuple[tuple[HardItem, ...], int]:
@@ -373,7 +331,9 @@ def _hardest(
     ), int((mean == 1).sum())
 
 
-def _weeks(labels: QueueLabels, scope: Criterion | None, resamples: int) -> tuple[Week, ...]:
+def _weeks(
+    labels: QueueLabels, scope: Criterion | None, strata: Sequence[Hashable] | None, resamples: int
+) -> tuple[Week, ...]:
     weeks = labels.weeks()
     if len(weeks) < 2:
         return ()
@@ -381,12 +341,17 @@ def _weeks(labels: QueueLabels, scope: Criterion | None, resamples: int) -> tupl
     plain = labels.of_labels if scope is None else ratings
     found = []
     for monday, within in list(weeks.items())[-MOST_WEEKS:]:
-        some = plain.of_units(within)
+        some, of_week = plain.of_units(within), ratings.of_units(within)
+        if strata is None:
+            alpha = _alpha(of_week, scope, resamples)
+        else:
+            own = [one for one, unit in zip(strata, ratings.units, strict=True) if within(unit)]
+            alpha = alpha_within(of_week, own, resamples=resamples)
         found.append(
             Week(
                 monday=monday,
                 items=len(set(map(item_id, some.units))),
-                alpha=_alpha(ratings.of_units(within), scope, resamples),
+                alpha=alpha,
                 raw=raw_agreement(some),
             )
         )

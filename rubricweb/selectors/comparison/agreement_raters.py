@@ -5,13 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from rubricweb.engine.agreement import rater_leniency
+import numpy as np
+
+from rubricweb.engine.agreement import RaterMatrix, Ratings, rater_leniency
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import QueueItem, Rater, ReviewQueue, Role, Team, User
 from rubricweb.selectors.labels.queue_labels import QueueLabels
 from rubricweb.selectors.reviews.calibration import gold_accuracy
+
+MOST_RATERS = 12
+"""Raters in the matrix: those with the most labels."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,25 @@ class RaterName:
 
     name: str
     mine: bool
+
+
+@dataclass(frozen=True)
+class PairCell:
+    """Two raters on the `n` units that both labelled; the diagonal has no figures."""
+
+    other: RaterName
+    n: int
+    raw: Figure | None
+    kappa: Figure | None
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """One rater against each; `labelled` units in all."""
+
+    rater: RaterName
+    labelled: int
+    cells: tuple[PairCell, ...]
 
 
 @dataclass(frozen=True)
@@ -60,6 +84,40 @@ def rater_names(
         mine = rater.user_id == viewer.pk
         names[rater] = RaterName(rater.name if mine or all_names else f"Rater {number}", mine)
     return names
+
+
+def most_labels(ratings: Ratings) -> Ratings:
+    """Those of the raters with the most labels, MOST_RATERS at most."""
+    labelled = (ratings.codes >= 0).sum(axis=1)
+    kept = [place for place in np.argsort(-labelled, kind="stable")[:MOST_RATERS].tolist() if labelled[place]]
+    return replace(ratings, raters=tuple(ratings.raters[place] for place in kept), codes=ratings.codes[kept])
+
+
+def rater_rows(matrix: RaterMatrix, names: dict[Rater, RaterName]) -> tuple[MatrixRow, ...]:
+    """The raters of a matrix against each other, by name."""
+    called = [_called(names, rater) for rater in matrix.raters]
+    order = sorted(range(len(called)), key=lambda place: _viewer_first(called[place]))
+    return tuple(
+        MatrixRow(
+            rater=called[row],
+            labelled=matrix.n[row][row],
+            cells=tuple(
+                PairCell(called[one], matrix.n[row][one], matrix.raw[row][one], matrix.kappa[row][one])
+                for one in order
+            ),
+        )
+        for row in order
+    )
+
+
+def _called(names: dict[Rater, RaterName], rater: object) -> RaterName:
+    assert isinstance(rater, Rater)
+    return names[rater]
+
+
+def _viewer_first(name: RaterName) -> tuple[bool, int, str]:
+    """Then by name, Rater 2 before Rater 10."""
+    return (not name.mine, len(name.name) if name.name.startswith("Rater ") else 0, name.name)
 
 
 def rater_agreements(

@@ -16,17 +16,22 @@ Row = dict[str, str | float | int | None]
 
 def board_rows(board: AgreementBoard) -> Iterator[Row]:
     """One row per figure with its interval, after one for each other file whose labels are among them; None
-    where a column does not apply or nothing is defined.
+    where a column does not apply or nothing is defined. `…_within` counts chance within each criterion.
     """
     for file in board.other_files:
         yield dict.fromkeys(COLUMNS) | {"part": "other file", "other": file.name}
     for agreement in board.rows:
         for name, figure in _figures(agreement):
             yield _row("criterion", name, figure, criterion=agreement.name)
+        if agreement.criterion is None and (within := board.within) is not None:
+            for name, figure in (("alpha", within.alpha), ("kappa", within.pair_kappa)):
+                yield _row("criterion", f"{name}_within", figure, criterion=agreement.name)
+            yield _row("criterion", "human_ceiling_kappa_within", within.kappa, criterion=agreement.name)
+    apart = "_within" if board.scope is None and board.within is not None else ""
     scope = "" if board.scope is None else board.scope.name
     for row in board.matrix:
         for cell in row.cells:
-            for name, pair in (("kappa", cell.kappa), ("raw_agreement", cell.raw)):
+            for name, pair in ((f"kappa{apart}", cell.kappa), ("raw_agreement", cell.raw)):
                 if pair is not None:
                     yield _row(
                         "pair", name, pair, criterion=scope, rater=row.rater.name, other=cell.other.name
@@ -38,7 +43,7 @@ def board_rows(board: AgreementBoard) -> Iterator[Row]:
         for name, figure in _rater_figures(rater):
             yield _row("rater", name, figure, rater=rater.rater.name)
     for week in board.weeks:
-        for name, figure in (("alpha", week.alpha), ("raw_agreement", week.raw)):
+        for name, figure in ((f"alpha{apart}", week.alpha), ("raw_agreement", week.raw)):
             yield _row("week", name, figure, criterion=scope, week=week.monday.isoformat())
 
 

@@ -36,7 +36,6 @@ from rubricweb.selectors.labels.by_kind import (
     CriterionComparison,
     Evidence,
     UnitsOfTestHalf,
-    WithinCriteria,
     tied_share,
     units_of_test_half,
 )
@@ -50,6 +49,13 @@ from rubricweb.selectors.labels.ground_truth import (
     run_answers,
 )
 from rubricweb.selectors.labels.incomparable import choices_only, on_other_versions, one_verdict, why_nothing
+from rubricweb.selectors.labels.leading import (
+    LeadingKappa,
+    SeatKappas,
+    WithinCriteria,
+    leading_kappa,
+    seat_kappas,
+)
 from rubricweb.selectors.reviews.sampling import DescribedItems
 from rubricweb.selectors.shared.cases import repeated_cases
 from rubricweb.selectors.shared.unavailable import Unavailable
@@ -109,6 +115,7 @@ class Comparison:
     panel: PanelComparison | None
     tested: UnitsOfTestHalf
     look: Look | None = None
+    tied_binary: int = 0
 
     @property
     def together(self) -> str:
@@ -137,6 +144,12 @@ class Comparison:
         return tied_share(self.undecided, self.units)
 
     @property
+    def leading(self) -> LeadingKappa:
+        """The κ over all binary criteria that is shown first, and that words and gates rest on."""
+        share = tied_share(self.tied_binary, self.n_binary)
+        return leading_kappa(self.overall.kappa, self.ceiling, self.within, share)
+
+    @property
     def on_own_rubrics(self) -> int:
         """Units on a single item's own rubric: they enter the overall figures only."""
         return self.units - sum(row.units for row in self.criteria)
@@ -147,6 +160,8 @@ class Comparison:
         figures = [figure for row in self.criteria for figure in (row.pair.kappa, row.human_alpha)]
         figures += [row.options.kappa for row in self.criteria if row.options is not None]
         figures += [self.overall.kappa, self.overall.mcc, self.human_alpha]
+        if (within := self.within) is not None:
+            figures += [within.kappa, within.human_alpha, within.seat.kappa, within.seat.judge_kappa]
         for ceiling in (self.ceiling, *(row.ceiling for row in self.criteria)):
             figures += [ceiling.kappa, *([ceiling.judge.kappa] if ceiling.judge else [])]
         lows = [low for figure in figures for low in (figure.value, figure.low) if low is not None]
@@ -228,6 +243,7 @@ def compare(
         criteria=_per_criterion(criteria, evidence, hidden),
         panel=compare_members(runs, queues, evidence, criteria, others),
         tested=units_of_test_half(evidence, tested_items(run.dataset)),
+        tied_binary=len(labelled_binary) - len(binary),
     )
 
 
@@ -266,18 +282,25 @@ def _not_binary(criteria: Mapping[int, Criterion]) -> set[int]:
 class Overview:
     """The `overall`, ceiling, `unavailable` and estimate of `compare`: for pages that show a number of each.
 
-    `rates` is what people say of each criterion of the run's rubric, by its id, and `rates_describe` of which
-    items.
+    `leading` and `within` are those of `compare`. `rates` is what people say of each criterion of the run's
+    rubric, by its id, and `rates_describe` of which items.
     """
 
     run: Run
     runs: tuple[Run, ...]
     overall: PairAgreement
+    leading: LeadingKappa
     ceiling: HumanCeiling
+    within: WithinCriteria | None
     unavailable: Unavailable | None
     estimate: PeopleEstimate
     rates: Mapping[int, PeopleRate]
     rates_describe: DescribedItems | None
+
+    @property
+    def seat(self) -> SeatKappas | None:
+        """κ of a person and of the judge in that person's seat, within criteria where there are several."""
+        return seat_kappas(self.ceiling, self.within)
 
 
 def overview(
@@ -309,22 +332,27 @@ def overview(
     unavailable = why_nothing(
         run, queues, labelled, of_others, answers, elsewhere=elsewhere, hidden=hidden, viewer=viewer
     )
-    if unavailable is None and agreement.kappa.value is None:
-        unavailable = one_verdict(run) if agreement.n else choices_only(run)
+    criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id))
+    own = {criterion.pk for criterion in criteria}
+    ceiling, within = pooled.ceiling(labelled_binary), pooled.within(units, labelled_binary, own)
+    tied = tied_share(len(labelled_binary) - len(units), len(units))
+    leading = leading_kappa(agreement.kappa, ceiling, within, tied)
+    if unavailable is None and leading.kappa.value is None:
+        unavailable = one_verdict(run, within=leading.within) if agreement.n else choices_only(run)
     rows = scored_rows([run], hidden)
     scores = PeoplesScores(run, rows).of(by_rater, answers.values)
     estimate = people_estimate(run, queues, rows, scores, hidden=hidden)
-    criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id)) if rows else []
-    own = {criterion.pk for criterion in criteria}
     items = {row.item_id for row in rows}
     return Overview(
         run=run,
         runs=runs,
         overall=agreement,
-        ceiling=pooled.ceiling(labelled_binary),
+        leading=leading,
+        ceiling=ceiling,
+        within=within,
         unavailable=unavailable,
         estimate=estimate,
-        rates=people_rates(criteria, by_rater, items, estimate.samples, estimate.cases),
+        rates=people_rates(criteria if rows else [], by_rater, items, estimate.samples, estimate.cases),
         rates_describe=estimate.described(
             {unit for unit in by_rater if unit[0] in items and unit[1] in own}, weighted=True
         ),

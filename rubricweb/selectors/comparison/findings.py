@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement, holm
+from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, holm
 from rubricweb.engine.agreement.intervals import Figure, p_against, simultaneous, widened
 from rubricweb.engine.agreement.intervals import within as inside
 from rubricweb.engine.number_format import counted, number, share, text_of
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.labels.by_kind import CriterionComparison
+from rubricweb.selectors.labels.leading import IN_SEAT, WITHIN, LeadingKappa
 
 FEW_UNITS = 30
 LEAST_VALUE_APART = 0.05
@@ -17,9 +18,6 @@ MOST_APART = 2.0
 """How far two κ can lie apart."""
 LEAST_RATES_APART = 0.005
 """How far the bias must lie from the difference of the plain rates beside it before that is explained."""
-
-WITHIN = "within criteria"
-"""What follows the name of a figure whose chance is counted within each criterion."""
 
 RELIABLE_ALPHA = 0.667
 """The least α that Krippendorff (2004, p. 241) lets tentative conclusions rest on."""
@@ -51,7 +49,7 @@ def findings(comparison: Comparison) -> list[ComparisonFinding]:
         sentences.append(_bias(comparison))
     if comparison.overall.n:
         sentences += [_agreement(comparison), *_people_over_all(comparison)]
-    agreeing = _all_at_once([kappa_of(options) for _, options in choices], confidence)
+    agreeing = _all_at_once([row.leading.kappa for row, _ in choices], confidence)
     reliable = _all_at_once([row.human_alpha for row, _ in choices], confidence, against=RELIABLE_ALPHA)
     over_ceiling = _all_at_once(
         [_ceiling_difference(row.ceiling) for row, _ in choices], confidence, most=MOST_APART
@@ -67,12 +65,6 @@ def findings(comparison: Comparison) -> list[ComparisonFinding]:
         return _checks(comparison)
     sentences += _limits(comparison, comparison.overall.n + sum(options.n for _, options in choices))
     return [finding for finding in sentences if finding is not None]
-
-
-def kappa_of(pair: PairAgreement | OptionAgreement) -> Figure:
-    """The κ to show and speak of: quadratic where options are steps, so that a near miss counts less."""
-    quadratic = pair.quadratic_kappa if isinstance(pair, OptionAgreement) else None
-    return pair.kappa if quadratic is None else quadratic
 
 
 @dataclass(frozen=True)
@@ -154,16 +146,28 @@ def _bias(comparison: Comparison) -> ComparisonFinding | None:
 
 
 def _agreement(comparison: Comparison) -> ComparisonFinding:
-    overall, within = comparison.overall, comparison.within
+    overall, leading = comparison.overall, comparison.leading
     same = f"They agree on {share(overall.accuracy.value)} of {overall.n:,} units."
-    if within is None:
-        return _beyond_chance(_Tested.alone(overall.kappa, comparison.confidence), same)
-    tested = _Tested.alone(within.kappa, comparison.confidence)
-    if tested.figure.value is None:
+    tested = _Tested.alone(leading.kappa, comparison.confidence)
+    if tested.figure.value is None and leading.within:
         title = "Agreement beyond chance cannot be measured here."
-        return ComparisonFinding("info", title, f"{same} {_title('', within.kappa.reason)}.")
-    pooled = f" In one table, where knowing how often each criterion is met counts: {text_of(overall.kappa)}."
-    return _beyond_chance(tested, same, name=f"κ {WITHIN}", rest=pooled)
+        return ComparisonFinding("info", title, f"{same} {_title('', leading.kappa.reason)}.")
+    rest = _ties(leading)
+    if leading.in_seat:
+        other = overall.kappa if comparison.within is None else comparison.within.kappa
+        rest += f" κ with the majority of all, which leaves them out: {text_of(other)}."
+    if leading.pooled is not None:
+        pooled = text_of(leading.pooled)
+        rest += f" In one table, where knowing how often each criterion is met counts: {pooled}."
+    name = leading.name if leading.within or leading.in_seat else "Cohen κ"
+    return _beyond_chance(tested, same, name=name, rest=rest)
+
+
+def _ties(leading: LeadingKappa) -> str:
+    """Why the judge in a person's seat leads; "" where it does not."""
+    if not leading.in_seat:
+        return ""
+    return f" People are tied on {share(leading.tied_share)} of what they labelled; in a seat a tie is ½."
 
 
 def _people_over_all(comparison: Comparison) -> Iterator[ComparisonFinding | None]:
@@ -192,7 +196,10 @@ def _choice(row: CriterionComparison, options: OptionAgreement, kappa: _Tested) 
     if apart.value is not None and abs(apart.value) >= LEAST_VALUE_APART:
         same += f" The judge's options move the score by {text_of(apart, signed=True)} of the weight."
     name = "Cohen κ" if options.quadratic_kappa is None else "κ with quadratic weights"
-    return _beyond_chance(kappa, same, of=f"{row.criterion.name}: ", answer="option", name=name)
+    if row.leading.in_seat:
+        name = f"{'κ' if options.quadratic_kappa is None else name} {IN_SEAT}"
+    rest = _ties(row.leading)
+    return _beyond_chance(kappa, same, of=f"{row.criterion.name}: ", answer="option", name=name, rest=rest)
 
 
 def _checks(comparison: Comparison) -> list[ComparisonFinding]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from rubricweb.engine.agreement import Figure, OptionAgreement, PairAgreement
 from rubricweb.models import Criterion, MemberSnapshot, ReviewQueue, Run, Vote
-from rubricweb.selectors.labels.by_kind import Evidence
+from rubricweb.selectors.labels.by_kind import Evidence, tied_share
 from rubricweb.selectors.labels.ground_truth import RunAnswers, Unit, reviewed_items
+from rubricweb.selectors.labels.leading import LeadingKappa, leading_kappa
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class MemberOnCriterion:
 class MemberComparison:
     """One member of a panel against people, by the rules for the panel's verdict.
 
-    `overall` pools the units of binary criteria. `failed` counts units with a ground truth on which its vote
+    `overall` pools the units of binary criteria in one table, `leading` is the κ that is shown first and
+    believed. `failed` counts units with a ground truth on which its vote
     was an error, `unasked` those on which it has no vote: a later stage of a cascade is only asked where an
     earlier one was unsure, and its figures are about those units alone.
     """
@@ -32,6 +34,7 @@ class MemberComparison:
     weight: float
     stage: int
     overall: PairAgreement
+    leading: LeadingKappa
     criteria: tuple[MemberOnCriterion, ...]
     failed: int
     unasked: int
@@ -41,12 +44,14 @@ class MemberComparison:
 class PanelComparison:
     """The members of a panel among themselves, over the units people labelled, and each against people.
 
-    `alpha` is Krippendorff's, nominal, over units of binary criteria, `alphas` that of each criterion
-    (ordinal where options are steps). With fewer than two members it is None.
+    `alpha` is Krippendorff's, nominal, over units of binary criteria in one table, `alpha_within` with chance
+    counted within each (None where there is one), `alphas` that of each criterion (ordinal where options are
+    steps). With fewer than two members it is None.
     """
 
     members: tuple[MemberComparison, ...]
     alpha: Figure
+    alpha_within: Figure | None
     alphas: tuple[tuple[Criterion, Figure], ...]
 
     @property
@@ -100,12 +105,15 @@ def compare_members(
             if unit in among:
                 among[unit][number] = label
     members = replace(evidence, labelled=among)
+    binary = [unit for unit in among if unit[1] not in not_binary]
+    of_rubric = {criterion.pk for criterion in asked}
     return PanelComparison(
         members=tuple(
-            _member(member, replace(evidence, judged=votes[member.name]), asked, by_criterion, not_binary)
+            _member(member, replace(evidence, judged=votes[member.name]), asked, by_criterion, binary)
             for member in panel.members
         ),
-        alpha=members.by_effect.alpha([unit for unit in among if unit[1] not in not_binary]),
+        alpha=members.by_effect.alpha(binary),
+        alpha_within=members.by_effect.alpha_within(binary, of_rubric),
         alphas=tuple((one, members.alpha_of(one, by_criterion[one.pk])) for one in asked),
     )
 
@@ -135,15 +143,22 @@ def _member(
     evidence: Evidence,
     criteria: Sequence[Criterion],
     by_criterion: Mapping[int, Sequence[Unit]],
-    not_binary: set[int],
+    binary: Sequence[Unit],
 ) -> MemberComparison:
     decided = sorted(unit for unit, truth in evidence.truths.items() if truth.verdict is not None)
     voted, failed = evidence.judged.labels, evidence.judged.failed
+    labelled = set(binary)
+    settled = [unit for unit in decided if unit in labelled]
+    pooled = evidence.by_effect
+    overall, of_rubric = pooled.pair(settled), {criterion.pk for criterion in criteria}
+    within = pooled.within(settled, binary, of_rubric)
+    tied = tied_share(len(binary) - len(settled), len(settled))
     return MemberComparison(
         name=member.name,
         weight=member.weight,
         stage=member.stage,
-        overall=evidence.by_effect.pair([unit for unit in decided if unit[1] not in not_binary]),
+        overall=overall,
+        leading=leading_kappa(overall.kappa, pooled.ceiling(binary), within, tied),
         criteria=tuple(
             MemberOnCriterion(criterion, *evidence.against_people(criterion, by_criterion[criterion.pk]))
             for criterion in criteria

@@ -16,7 +16,6 @@ from rubricweb.engine.agreement import (
     OptionScale,
     PairAgreement,
     Ratings,
-    SeatWithin,
     alpha_nominal,
     alpha_ordinal,
     alpha_within,
@@ -35,6 +34,7 @@ from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion, Item
 from rubricweb.selectors.labels.ground_truth import Labels, RunAnswers, Truth, Unit
+from rubricweb.selectors.labels.leading import LeadingKappa, WithinCriteria, kappa_of, leading_kappa
 from rubricweb.selectors.shared.score_ends import NORMALISED, value_ends
 
 ABSTAINED = str(Verdict.CANNOT_ASSESS)
@@ -72,6 +72,12 @@ class CriterionComparison:
         return tied_share(self.undecided, self.units)
 
     @property
+    def leading(self) -> LeadingKappa:
+        """The κ to show first and speak of; of a check it is undefined."""
+        pair = self.pair if self.options is None else self.options
+        return leading_kappa(kappa_of(pair), self.ceiling, None, self.tied_share)
+
+    @property
     def matrix(self) -> tuple[ConfusionMatrixRow, ...]:
         return confusion_matrix(self.pair.confusion) if self.options is None else option_matrix(self.options)
 
@@ -81,18 +87,9 @@ class CriterionComparison:
         return None if self.options is None else self.bias.value
 
 
-@dataclass(frozen=True)
-class WithinCriteria:
-    """Agreement over several binary criteria with chance counted within each.
-
-    In one table of all criteria a judge that only knows how often each is met agrees beyond chance; here it
-    does not. `kappa` is the judge's with the ground truth, `human_alpha` of people among themselves, `seat`
-    one person and the judge in that person's seat.
-    """
-
-    kappa: Figure
-    human_alpha: Figure
-    seat: SeatWithin
+def _criterion_of(unit: Unit, of_rubric: Collection[int]) -> int:
+    """Within which criterion the chance of a unit is counted: 0 for all that items bring themselves."""
+    return unit[1] if unit[1] in of_rubric else 0
 
 
 def tied_share(undecided: int, decided: int) -> float | None:
@@ -263,25 +260,30 @@ class Evidence:
         `of_rubric` count as one. None where that leaves one criterion.
         """
 
-        def criterion_of(unit: Unit) -> int:
-            return unit[1] if unit[1] in of_rubric else 0
-
-        if len({criterion_of(unit) for unit in units}) < 2:
+        if len({_criterion_of(unit, of_rubric) for unit in labelled}) < 2:
             return None
         draws = {"resamples": self.resamples, "seed": self.seed}
         by_people = [unit for unit in labelled if self.labelled[unit]]
-        ratings, criteria = self._ratings(by_people), [criterion_of(unit) for unit in by_people]
+        ratings, criteria = self._ratings(by_people), [_criterion_of(unit, of_rubric) for unit in by_people]
         return WithinCriteria(
             pair_kappa_within(
                 [self.truths[unit].verdict for unit in units],
                 [self.judged.labels.get(unit) for unit in units],
                 [self._cluster(unit) for unit in units],
-                [criterion_of(unit) for unit in units],
+                [_criterion_of(unit, of_rubric) for unit in units],
                 **draws,
             ),
             alpha_within(ratings, criteria, **draws),
             seat_within(ratings, [self.judged.labels.get(unit) for unit in by_people], criteria, **draws),
         )
+
+    def alpha_within(self, units: Sequence[Unit], of_rubric: Collection[int]) -> Figure | None:
+        """`alpha` with chance counted within each criterion; None where `within` is."""
+        criteria = [_criterion_of(unit, of_rubric) for unit in units if self.labelled[unit]]
+        if len({_criterion_of(unit, of_rubric) for unit in units}) < 2:
+            return None
+        ratings = self._ratings([unit for unit in units if self.labelled[unit]])
+        return alpha_within(ratings, criteria, resamples=self.resamples, seed=self.seed)
 
     def _mean(self, criterion: Criterion, units: Sequence[Unit]) -> Figure:
         """The mean of what a check measured, several answers to a case as one; `n` counts the answers."""

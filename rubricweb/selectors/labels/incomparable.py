@@ -134,11 +134,14 @@ def no_labels(run: Run) -> Unavailable:
     )
 
 
-def one_verdict(run: Run) -> Unavailable:
-    """Why κ is undefined though both sides answered."""
+def one_verdict(run: Run, *, within: bool = False) -> Unavailable:
+    """Why κ is undefined though both sides answered; `within` criteria where it is counted so."""
+    answered = f"one and the same verdict throughout on what both answered of {run}."
     return Unavailable(
         "one_verdict",
-        f"Judge or people gave one and the same verdict throughout on what both answered of {run}.",
+        f"Of each criterion judge and people gave {answered}"
+        if within
+        else f"Judge or people gave {answered}",
         "Have items labelled that the judge answered otherwise.",
         page="queues",
     )

@@ -65,6 +65,16 @@ class QueueLabels:
         said = np.where(penalties, 1 - self.said, self.said)
         return self._ratings(rows, said, tuple(VERDICT_VALUES), tuple(VERDICT_VALUES.values()))
 
+    def criteria_apart(self, version_id: int | None) -> list[int] | None:
+        """Within which criterion the chance of each unit of `of_binary` is counted.
+
+        Criteria of another version than the queue's are single items' own, with too few units for a chance of
+        their own: they count as one. None where that leaves one criterion.
+        """
+        own = [place if one.version_id == version_id else -1 for place, one in enumerate(self.criteria)]
+        apart = [own[criterion_place(unit)] for unit in self.of_binary.units]
+        return apart if len(set(apart)) > 1 else None
+
     @cached_property
     def of_labels(self) -> Ratings:
         """All criteria together by the bare labels: good for whether labels are equal, for nothing else."""
@@ -127,6 +137,12 @@ def item_id(unit: Hashable) -> int:
     """The item of a unit of these ratings."""
     assert isinstance(unit, tuple)
     return int(unit[0])
+
+
+def criterion_place(unit: Hashable) -> int:
+    """Which of the criteria a unit of these ratings is about."""
+    assert isinstance(unit, tuple)
+    return int(unit[1])
 
 
 def scale_of(criterion: Criterion) -> tuple[tuple[str, ...], tuple[float, ...]]:

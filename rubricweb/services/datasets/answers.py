@@ -13,7 +13,15 @@ from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, User
 from rubricweb.services.datasets import datasets, systems
-from rubricweb.services.datasets.intake import MOST_FAULTS, made_id_faults
+from rubricweb.services.datasets.intake import MOST_FAULTS, Intake, made_id_faults, parts
+from rubricweb.services.datasets.previews import (
+    AS_ASKED,
+    ImportChoices,
+    ItemsPreview,
+    preview_of,
+    require_untold,
+    tells_who_answered,
+)
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,7 @@ class AnswersPlan:
 
     `answers` are those that are new. `unknown` and `answered` cases keep the file from being stored: the
     dataset does not have those, the version has answered these before. `missing` cases stay without an
-    answer.
+    answer. `preview` says which items say what an earlier one says, and what is new by name.
     """
 
     system: str
@@ -30,6 +38,7 @@ class AnswersPlan:
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
     answered: tuple[str, ...]
+    preview: ItemsPreview | None = None
 
 
 def plan_answers(
@@ -40,13 +49,19 @@ def plan_answers(
     system: str,
     columns: Mapping[str, str] | None = None,
     as_attempt: bool = False,
+    viewer: User | None = None,
 ) -> AnswersPlan:
-    """What `add_answers` would store; nothing is. Raises Invalid for a file that cannot be read."""
+    """What `add_answers` would store; nothing is, and nothing asked. Raises Invalid for a file that cannot be
+    read.
+    """
     reading = AnswersReading(dataset, systems.read_system_name(system), as_attempt=as_attempt)
     file = datasets.read_file(data, filename, columns, rubric=datasets.own_rubric(dataset))
-    reading.take(file)
+    file = reading.take(file)
     refuse(filename, reading.wrong_rows)
-    return reading.plan()
+    intake = Intake(dataset, compares=not tells_who_answered(dataset, viewer))
+    for part in parts(file):
+        intake.take(part)
+    return replace(reading.plan(), preview=preview_of(intake, dataset.team))
 
 
 def add_answers(
@@ -58,14 +73,17 @@ def add_answers(
     system: str,
     columns: Mapping[str, str] | None = None,
     as_attempt: bool = False,
+    choices: ImportChoices = AS_ASKED,
 ) -> AnswersPlan:
     """Stores a version's answers, each asked what its case asks; all of the file or nothing.
 
     A row names its case by `case_id`, or by `id` where the file has no case ids. `system` is the version, as
     assistant@v5. Raises Invalid naming the rows of unknown cases, of rows of another system, and of cases the
-    version has answered before; with `as_attempt` those are its next attempt. Conflict for a sealed half.
+    version has answered before; with `as_attempt` those are its next attempt. Conflict for a sealed half, and
+    where something has to be asked that `choices` do not say; Withheld as `add_items_of_file`.
     """
     datasets.require_unsealed(dataset)
+    require_untold(dataset, choices.duplicates, by)
     version = systems.read_system_name(system)
     file = datasets.read_file(data, filename, columns, rubric=datasets.own_rubric(dataset))
     with transaction.atomic():
@@ -73,8 +91,8 @@ def add_answers(
         reading = AnswersReading(dataset, version, as_attempt=as_attempt)
         file = reading.take(file)
         refuse(filename, reading.faults)
-        datasets.add_read_items(dataset, file, by=by, filename=filename)
-    return reading.plan()
+        stored = datasets.add_read_items(dataset, file, by=by, filename=filename, choices=choices)
+    return replace(reading.plan(), answers=stored.items, preview=stored.preview)
 
 
 def refuse(filename: str, faults: Iterable[Fault]) -> None:

@@ -8,7 +8,6 @@ from django.db.models import F, Max
 
 from rubricweb import engine
 from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidRubric, InvalidText
-from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import decode
@@ -22,6 +21,7 @@ from rubricweb.selectors.rubrics.earlier_criteria import earlier_criteria
 from rubricweb.services.rubrics.drafts import as_draft, as_one_list, is_draft
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide_at_publication
 from rubricweb.services.rubrics.meanings import assign_meanings
+from rubricweb.services.shared.file_reading import read_limited
 from rubricweb.services.shared.journal import record
 
 MAX_TYPED_BYTES = 1_000_000

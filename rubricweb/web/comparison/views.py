@@ -23,6 +23,7 @@ from rubricweb.selectors.rubrics.todo import rubric_todo
 from rubricweb.services.datasets.halves import looks
 from rubricweb.web.comparison import words
 from rubricweb.web.comparison.forms import ComparisonQuery, read_asked
+from rubricweb.web.comparison.tiles import tiles
 from rubricweb.web.http import TeamRequest, team_page
 from rubricweb.web.shared.names import are_names_shown
 from rubricweb.web.shared.titles import titles
@@ -47,6 +48,7 @@ def compare(request: TeamRequest) -> HttpResponse:
     inbox_url = f"{reverse('adjudication', args=[request.team.slug])}?{asked.pair}"
     context |= {
         "found": comparison,
+        "tiles": list(tiles(comparison)),
         "other_wordings": words.other_wordings(comparison, selection.other_versions),
         "special_cases": list(words.special_cases(comparison, inbox_url, has_choices=bool(choices))),
         "bias_words": words.bias_words(comparison.scores.agreement, comparison.confidence),

@@ -13,7 +13,7 @@ from rubricweb.engine.number_format import counted, interval_text, number, share
 from rubricweb.models import ReviewQueue, RubricVersion
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
-from rubricweb.selectors.labels.by_kind import WithinCriteria
+from rubricweb.selectors.labels.leading import WITHIN, seat_kappas
 from rubricweb.templatetags.display import figure
 from rubricweb.web.shared.tiles import sentence
 
@@ -56,8 +56,8 @@ def special_cases(comparison: Comparison, inbox: str, *, has_choices: bool) -> I
     people = counted(comparison.raters, "rater")
     yield Fact("People", f"{people} in {counted(len(comparison.queues), 'queue')}")
     yield Fact("Human ceiling", _ceiling(comparison, has_choices=has_choices), about="about-ceiling")
-    if (within := comparison.within) is not None:
-        yield Fact("Chance within criteria", _within(within), about="about-within")
+    if comparison.within is not None:
+        yield Fact("In one table of all criteria", _pooled(comparison), about="about-within")
     yield Fact("Undecided ties", _ties(comparison, inbox))
     yield Fact("Adjudicated", _adjudicated(comparison, inbox))
     overall = comparison.overall
@@ -84,8 +84,10 @@ def special_cases(comparison: Comparison, inbox: str, *, has_choices: bool) -> I
 
 
 def _ceiling(comparison: Comparison, *, has_choices: bool) -> str:
-    ceiling = comparison.ceiling
-    if ceiling.kappa.value is None:
+    """One person and the judge in their seat, within criteria where there are several."""
+    ceiling, within = comparison.ceiling, comparison.within
+    person = ceiling.kappa if within is None else within.seat.kappa
+    if person.value is None:
         return (
             "undefined: κ has no value for these labels"
             if ceiling.n
@@ -93,34 +95,41 @@ def _ceiling(comparison: Comparison, *, has_choices: bool) -> str:
         )
     kind = " of met-or-unmet criteria" if has_choices else ""
     said = format_html(
-        '<span class="num">κ {}</span>, each of these {} compared with the others on {}{}',
-        figure(ceiling.kappa),
+        '<span class="num">κ{} {}</span>, each of these {} compared with the others on {}{}',
+        "" if within is None else f" {WITHIN}",
+        figure(person),
         counted(ceiling.raters, "person", "people"),
         counted(ceiling.n, "unit"),
         kind,
     )
-    judge = ceiling.judge
-    if judge is None or judge.kappa_difference.value is None:
+    seat = seat_kappas(ceiling, within)
+    if seat is None:
         return said
     return format_html(
         '{}; the judge in their seat <span class="num">κ {}</span>, difference <span class="num">{}</span>',
         said,
-        figure(judge.kappa),
-        figure(judge.kappa_difference, signed=True),
+        figure(seat.judge),
+        figure(seat.difference, signed=True),
     )
 
 
-def _within(within: WithinCriteria) -> SafeString:
-    seat = within.seat
+def _pooled(comparison: Comparison) -> SafeString:
+    """What others report, and what whoever knows how often criteria are met does well in."""
+    ceiling = comparison.ceiling
+    said = format_html(
+        'claims nothing: <span class="num">κ {}</span>; people’s α <span class="num">{}</span>; one person’s '
+        'κ <span class="num">{}</span>',
+        figure(comparison.overall.kappa),
+        figure(comparison.human_alpha),
+        figure(ceiling.kappa),
+    )
+    if ceiling.judge is None:
+        return said
     return format_html(
-        '<span class="num">κ {}</span>; people’s α <span class="num">{}</span>; one person’s κ '
-        '<span class="num">{}</span>, the judge in their seat <span class="num">{}</span>, difference '
-        '<span class="num">{}</span>',
-        figure(within.kappa),
-        figure(within.human_alpha),
-        figure(seat.kappa),
-        figure(seat.judge_kappa),
-        figure(seat.kappa_difference, signed=True),
+        '{}, the judge in their seat <span class="num">{}</span>, difference <span class="num">{}</span>',
+        said,
+        figure(ceiling.judge.kappa),
+        figure(ceiling.judge.kappa_difference, signed=True),
     )
 
 
@@ -199,7 +208,8 @@ def estimate_words(estimate: PeopleEstimate) -> str:
         verb = "does" if estimate.left_out == 1 else "do"
         outside = f"{counted(estimate.left_out, 'labelled item')} outside the sample {verb} not count."
     more = _labels_needed(these.n, needed)
-    return sentence(basis, these.reason, trust, _unanswered(estimate), outside, more, between=" ")
+    people = "" if estimate.like_these is None else estimate.like_these.other_raters_words
+    return sentence(basis, these.reason, people, trust, _unanswered(estimate), outside, more, between=" ")
 
 
 def _labels_needed(labelled: int, needed: LabelsNeeded | None) -> str:

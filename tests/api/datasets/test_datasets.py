@@ -22,6 +22,7 @@ def test_a_file_becomes_a_dataset_with_its_items(ed: ApiClient) -> None:
     dataset = ed.send("POST", "/datasets/import", files={"file": upload(text, "a.jsonl"), "name": "Answers"})
     assert (dataset["name"], dataset["item_count"], dataset["own_rubric_count"]) == ("Answers", 3, 0)
     assert (dataset.pop("left_out"), dataset.pop("left_out_count")) == ([], 0)
+    assert dataset.pop("preview")["items"] == 3
     assert ed.get(f"/datasets/{dataset['id']}") == dataset
     [listed] = ed.get("/datasets")["items"]
     assert (listed["item_count"], listed["run_count"]) == (3, 0)
@@ -34,7 +35,7 @@ def test_a_file_becomes_a_dataset_with_its_items(ed: ApiClient) -> None:
 
 
 def test_a_whole_file_is_of_the_version_that_is_named(ed: ApiClient) -> None:
-    text = "\n".join(json.dumps({"id": f"q{n}", "submission": "Rome."}) for n in (1, 2))
+    text = "\n".join(json.dumps({"id": f"q{n}", "submission": f"Rome {n}."}) for n in (1, 2))
 
     def sent(text: str, system: str) -> dict[str, Any]:
         return {"files": {"file": upload(text, "a.jsonl"), "system": system}}
@@ -259,9 +260,7 @@ def test_a_new_dataset_may_be_answers_of_one_version(ed: ApiClient) -> None:
 
 
 def test_columns_are_declared_and_narrow_items(ed: ApiClient) -> None:
-    rows = [
-        {"id": key, "submission": "So.", "language": tongue} for key, tongue in (("a", "de"), ("b", "en"))
-    ]
+    rows = [{"id": key, "submission": key, "language": tongue} for key, tongue in (("a", "de"), ("b", "en"))]
     text = "\n".join(map(json.dumps, rows))
     made = ed.send("POST", "/datasets/import", files={"file": upload(text, "a.jsonl")})
     address = f"/datasets/{made['id']}"

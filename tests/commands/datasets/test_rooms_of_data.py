@@ -6,7 +6,7 @@ import re
 from django.utils import timezone
 
 from rubricweb.api.datasets.schemas import AddedAnswers, ImportedRater, LabelsPlan, Split
-from rubricweb.api.reviews.queue_schemas import LabelsImported
+from rubricweb.api.reviews.label_file_schemas import LabelsImported
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Dataset, JournalEntry, Judgement, Rater, ReviewQueue, Rubric, Run

@@ -8,7 +8,7 @@ from django.utils import timezone
 from rubricweb.models import Item, Review, ReviewQueue, ReviewState, RunItem, SystemVersion
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items, hidden_of, shown
 from rubricweb.selectors.reviews.queue_sources import Source
-from rubricweb.services.datasets import corrections
+from rubricweb.services.datasets.changes import corrections
 from rubricweb.services.reviews import queues
 from tests import factories
 from tests.factories import Cast

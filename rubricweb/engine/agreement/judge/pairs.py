@@ -12,6 +12,7 @@ from rubricweb.engine.agreement.intervals import (
     Figure,
     Floats,
     Statistic,
+    Strata,
     bootstrap_figure,
     cluster_figure,
     explained,
@@ -24,7 +25,7 @@ from rubricweb.engine.agreement.intervals import (
 from rubricweb.engine.agreement.judge import accuracy
 from rubricweb.engine.agreement.judge.accuracy import Confusion
 from rubricweb.engine.agreement.judge.kappa import cohen_kappa, kappa_within
-from rubricweb.engine.agreement.ratings import cluster_codes
+from rubricweb.engine.agreement.ratings import cluster_codes, label_texts
 
 MET, UNMET, CANNOT_ASSESS = "MET", "UNMET", "CANNOT_ASSESS"
 
@@ -141,13 +142,22 @@ def pair_kappa_within(
         lambda sums: kappa_within(sums.reshape(*sums.shape[:-1], 2, 2)),
         unseen=unseen_cells(2),
         agreement=(one == other).astype(np.float64),
-        strata=cluster_codes(strata)[both],
+        strata=Strata(cluster_codes(strata)[both]),
         resamples=resamples,
         seed=seed,
     )
     if figure.value is None and figure.n:
         return replace(figure, reason="within every criterion both sides gave one and the same verdict")
-    return within(figure, -1, 1)
+    return explained(within(figure, -1, 1), "verdict", _least_within(one, other, cluster_codes(strata)[both]))
+
+
+def _least_within(one: NDArray[np.int64], other: NDArray[np.int64], strata: NDArray[np.int64]) -> int:
+    """Units of the rarest verdict of the reference, where chance is counted: in strata that hold both."""
+    tables = np.zeros((int(strata.max(initial=-1)) + 1, 2, 2), dtype=np.int64)
+    np.add.at(tables, (strata, one, other), 1)
+    constant = (tables.reshape(-1, 4) > 0).sum(axis=1) <= 1
+    constant &= tables[:, 0, 1] + tables[:, 1, 0] == 0
+    return int(tables[~constant].sum(axis=(0, 2)).min(initial=len(one)))
 
 
 _CODES: dict[str | None, int] = {MET: 0, UNMET: 1, CANNOT_ASSESS: 2, None: 3}
@@ -155,6 +165,7 @@ _ABSTAINED, _MISSING = _CODES[CANNOT_ASSESS], _CODES[None]
 
 
 def _codes(side: str, labels: Sequence[str | None]) -> NDArray[np.int64]:
+    labels = label_texts(labels)
     try:
         return np.array([_CODES[label] for label in labels], dtype=np.int64)
     except KeyError:

@@ -12,6 +12,7 @@ from rubricweb.engine.agreement.intervals import (
     Figure,
     Floats,
     Statistic,
+    Strata,
     cluster_figure,
     mean_interval,
     paired_share_difference,
@@ -21,9 +22,10 @@ from rubricweb.engine.agreement.intervals import (
 from rubricweb.engine.agreement.judge import tables
 from rubricweb.engine.agreement.judge.kappa import Weighting, kappa_within
 from rubricweb.engine.agreement.judge.options import kappa_of
+from rubricweb.engine.agreement.raters.krippendorff import alpha_within
 from rubricweb.engine.agreement.raters.many_raters import raw_agreement
 from rubricweb.engine.agreement.raters.rater_pairs import mean_pair_kappa
-from rubricweb.engine.agreement.ratings import GAP, Ratings, cluster_codes
+from rubricweb.engine.agreement.ratings import GAP, Ratings, cluster_codes, label_texts
 
 _MOST_KINDS = 1000  # of (others, person, judge) that may be unseen; of more options some are picked
 
@@ -165,6 +167,43 @@ def seat_within(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class PeopleWithin:
+    """How people agree over several criteria with chance counted within each, over `n` units.
+
+    `alpha` is Krippendorff's, `pair_kappa` the mean κ of pairs, `kappa` that of one person with the majority
+    of the others.
+    """
+
+    n: int
+    alpha: Figure
+    pair_kappa: Figure
+    kappa: Figure
+
+
+def people_within(
+    ratings: Ratings, strata: Sequence[Hashable], *, resamples: int = 1000, seed: int = 0
+) -> PeopleWithin:
+    """`alpha_within`, and both κ of the `human_ceiling` within criteria.
+
+    `strata` names the criterion of each of the ratings' units. Raises ValueError when it does not of each.
+
+    Worked: two people who both say MET of a's two items and UNMET of b's two: all are undefined within, and 1
+    in one table of both criteria.
+    """
+    if len(strata) != len(ratings.units):
+        raise ValueError(f"strata must name one of each unit: {len(ratings.units)}; found {len(strata)}")
+    full = ratings.on_full_scale()
+    pairable, people, _, _ = _seats(full, None)
+    criteria = cluster_codes(strata)[pairable]
+    return PeopleWithin(
+        len(people),
+        alpha_within(full, strata, resamples=resamples, seed=seed),
+        mean_pair_kappa(full, strata=strata, resamples=resamples, seed=seed),
+        _Pooled(full.clusters[pairable], criteria, kappa_within, resamples, seed).kappa(people),
+    )
+
+
 def human_ceilings(
     ratings: Ratings,
     criterion_of: Callable[[Hashable], Hashable],
@@ -195,7 +234,7 @@ def _where_judged(
         raise ValueError(f"judged must have one label per unit: {len(ratings.units)}; found {len(judged)}")
     code = {label.strip().casefold(): place for place, label in enumerate(ratings.labels)}
     given = np.array(
-        [GAP if label is None else code.get(label.strip().casefold(), GAP) for label in judged],
+        [GAP if label is None else code.get(label.strip().casefold(), GAP) for label in label_texts(judged)],
         dtype=np.int64,
     )
     kept = given != GAP
@@ -294,16 +333,24 @@ class _Pooled:
             return self._kappa(tables.square(second)) - self._kappa(tables.square(first))
 
         agreement = (_diagonal(people) + _diagonal(judge)) / 2
-        return within(self._figure(both, unseen, apart, agreement), -2, 2)
+        return within(self._figure(both, unseen, apart, agreement, of_difference=True), -2, 2)
 
-    def _figure(self, cells: Floats, unseen: Floats, statistic: Statistic, agreement: Floats) -> Figure:
+    def _figure(
+        self,
+        cells: Floats,
+        unseen: Floats,
+        statistic: Statistic,
+        agreement: Floats,
+        *,
+        of_difference: bool = False,
+    ) -> Figure:
         return cluster_figure(
             cells,
             self._clusters,
             statistic,
             unseen=unseen,
             agreement=agreement,
-            strata=self._strata,
+            strata=None if self._strata is None else Strata(self._strata, of_difference),
             resamples=self._resamples,
             seed=self._seed,
         )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rubricweb.engine.agreement.intervals import (
     Figure,
     Floats,
+    Strata,
     bracketed,
     cluster_figure,
     cluster_sums,
@@ -61,7 +62,7 @@ def alpha_within(
         _nominal,
         unseen=_nominal_terms(label_pairs(counts.shape[1])) * _labels_per_pair(counts),
         agreement=pair_shares(counts),
-        strata=cluster_codes(strata)[pairable],
+        strata=Strata(cluster_codes(strata)[pairable]),
         resamples=resamples,
         seed=seed,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rubricweb.engine.number_format import plain_number
 from rubricweb.engine.rubric import Criterion
 from rubricweb.engine.scoring.outcomes import own_label
 from rubricweb.engine.verdict import Label, Verdict
@@ -41,12 +42,7 @@ def value_text(value: Any) -> str | None:
 
 def number_of(text: str) -> float | None:
     """The ordinary number a text is."""
-    if not text or len(text) > 20 or text[-1] not in "0123456789.":
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    return plain_number(text) if len(text) <= 20 else None
 
 
 def allowed_labels(criterion: Criterion) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from rubricweb.engine.formats.labels.answers import (
     number_of,
     value_text,
 )
-from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem, line_number
+from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem, Why, line_number
 from rubricweb.engine.formats.labels.recognition import KnownNames, recognised
 from rubricweb.engine.formats.labels.restoring import is_own_export, restored_choices, restored_rows
 from rubricweb.engine.formats.labels.rubrics import Rubrics
@@ -63,8 +63,8 @@ class UnknownValue:
 class LabelsReading:
     """A file of labels as it would be imported.
 
-    ``found`` is None where the columns say nothing: then ``refused`` says so, once. ``refused`` also holds
-    contradictions; what is in there is never imported in part. ``faults`` (and ``more`` of them) are
+    ``found`` is None where the columns say nothing: then ``refused`` says so, once. ``refused`` also says
+    where a file breaks off; such a file is never imported in part. ``faults`` (and ``more`` of them) are
     everything that is left out, row by row, as a strict import refuses it; ``left_out`` is the same in groups
     and ``left_out_rows`` at length. ``fields`` says of columns
     what they are read as, or of some what they may be; ``examples`` has a first value of each.
@@ -279,8 +279,9 @@ class _RowReader:
 
     def reading(self, columns: tuple[str, ...], unread: FaultList) -> LabelsReading:
         """Everything, once all rows were taken."""
-        labels: list[LabelRecord] = []
-        first: dict[tuple[str, str, str, str], tuple[str, Label, Label | None]] = {}
+        labels: dict[tuple[str, str, str, str], LabelRecord] = {}
+        first: dict[tuple[str, str, str, str], tuple[SaidCell, Label, Label | None]] = {}
+        contradicted: set[tuple[str, str, str, str]] = set()
         leave_out_uncounted(self._said)
         for said in self._said:
             answer = self._answer(said)
@@ -290,11 +291,17 @@ class _RowReader:
                 continue
             key = said.key
             if key in first:
-                self._second(said, first[key][0], same=first[key][1:] == (answer, final))
+                is_other = first[key][1:] != (answer, final)
+                self._second(said, first[key][0].place, why="contradiction" if is_other else "twice")
+                # Nobody can say which of the two is meant, so the first one is left out as well.
+                if is_other and key not in contradicted:
+                    contradicted.add(key)
+                    del labels[key]
+                    self._second(first[key][0], said.place, why="contradiction")
                 continue
-            first[key] = (said.place, answer, final)
+            first[key] = (said, answer, final)
             later = (final, said.final.reason) if said.final else ()
-            labels.append(LabelRecord(*_line_and(said), answer, said.reason, said.kind, *later))
+            labels[key] = LabelRecord(*_line_and(said), answer, said.reason, said.kind, *later)
         for fault in unread:
             if fault.found.startswith(BROKEN_FILE):
                 self._refused.add(fault.place, fault.found, fault.allowed)
@@ -305,7 +312,7 @@ class _RowReader:
         return LabelsReading(
             columns,
             self._found,
-            tuple(labels),
+            tuple(labels.values()),
             self._out.groups(),
             tuple(sorted(self._out.rows, key=lambda fault: line_number(fault.place))),
             self._unknown_values(),
@@ -360,13 +367,14 @@ class _RowReader:
                 self._unknown.setdefault(key, Counter())[cell.criterion] += 1
         cell.problems.append(RowProblem("value", Fault(place, shown(cell.value), allowed), name))
 
-    def _second(self, cell: SaidCell, place: str, *, same: bool) -> None:
-        """A label that is there already: again the same is left out, another one is a contradiction."""
-        found = f"a second verdict by {cell.rater!r} on {cell.criterion!r} of {cell.item_id!r} (as {place})"
+    def _second(self, cell: SaidCell, place: str, *, why: Why) -> None:
+        """Leaves out a label that stands at `place` as well: the same again, or a different one."""
+        unit = f"by {cell.rater!r} on {cell.criterion!r} of {cell.item_id!r}"
+        found = f"a second verdict {unit} (as {place})"
+        if why == "contradiction":
+            found = f"a verdict {unit} that differs from the one at {place}"
         fault = Fault(cell.place, found, "one verdict per item, criterion and rater")
-        self._out.add([RowProblem("twice", fault)])
-        if not same:
-            self._refused.add(fault.place, fault.found, fault.allowed)
+        self._out.add([RowProblem(why, fault)])
 
     def _unknown_values(self) -> tuple[UnknownValue, ...]:
         found = [

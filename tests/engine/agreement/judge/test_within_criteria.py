@@ -9,7 +9,10 @@ from rubricweb.engine.agreement import (
     alpha_within,
     compare_labels,
     human_ceiling,
+    mean_pair_kappa,
     pair_kappa_within,
+    people_within,
+    rater_matrix,
     seat_within,
 )
 from rubricweb.engine.agreement.judge.kappa import cohen_kappa, kappa_within
@@ -85,3 +88,38 @@ def test_a_seat_within_criteria_holds_person_and_judge_to_the_same_chance() -> N
     assert one.kappa_difference.value == pytest.approx(pooled.judge.kappa_difference.value)
     # The judge agrees with the majority of the others more than a person, by knowing base rates alone.
     assert (pooled.judge.kappa.value or 0) > 0.6
+
+
+def test_people_by_themselves_within_criteria() -> None:
+    # x: MET of a's four items, UNMET of b's; y differs from x on one item of each.
+    a, b = [(M, M), (M, M), (M, M), (M, U)], [(U, U), (U, U), (U, U), (U, M)]
+    triples = [(n, r, label) for n, row in enumerate([*a, *b]) for r, label in enumerate(row)]
+    ratings = Ratings.from_triples(triples, cluster_of=lambda unit: int(str(unit)) % 4)
+    criteria = ["a"] * 4 + ["b"] * 4
+    found = people_within(ratings, criteria)
+    # Of each 7 alike of 8 values: 2 unlike pairs, by chance 2·7·1/7 = 2, so α = 0. x never varies: κ = 0.
+    assert (found.n, found.alpha.value) == (8, pytest.approx(0.0))
+    assert found.pair_kappa.value == pytest.approx(0.0)
+    # A seat holds either against the other: 3 MET MET and ½ of both mixed, pₑ = (3.5² + 0.5²)/16 = 0.78125.
+    assert found.kappa.value == pytest.approx((0.75 - 0.78125) / 0.21875)
+    assert found.pair_kappa.low is not None
+    assert found.pair_kappa.low < 0 < (found.pair_kappa.high or 0)
+    # In one table both have half MET: (6/8 − ½)/½.
+    assert mean_pair_kappa(ratings).value == pytest.approx(0.5)
+    matrix = rater_matrix(ratings, strata=criteria)
+    [[_, pair], _] = matrix.kappa
+    assert pair == found.pair_kappa
+    assert matrix.raw[0][1].value == pytest.approx(6 / 8)
+    assert rater_matrix(ratings).kappa[0][1].value == pytest.approx(0.5)
+    for refused in (people_within, lambda *some: rater_matrix(some[0], strata=some[1])):
+        with pytest.raises(ValueError, match="one of each unit"):
+            refused(ratings, ["a"])
+
+
+def test_kappa_within_criteria_is_small_where_a_verdict_is_rare_in_what_varies() -> None:
+    # Criterion c is MET throughout on both sides: it has no chance, and its ten METs count for no class.
+    people, judge = [*PEOPLE, *[M] * 10], [*BASE_RATES[:9], U, *BASE_RATES[10:], *[M] * 10]
+    found = pair_kappa_within(people, judge, [*ITEMS, *range(10)], [*CRITERIA, *["c"] * 10])
+    assert (found.small, found.reason) == (False, "")
+    of_a = pair_kappa_within(people[:10], judge[:10], ITEMS[:10], CRITERIA[:10])
+    assert (of_a.small, of_a.reason) == (True, "only 1 unit of a verdict: too few to tell much")

@@ -1,0 +1,71 @@
+"""The figures over all criteria, as the tiles on top of Compare show them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rubricweb.engine.agreement import Figure
+from rubricweb.selectors.comparison.comparison import Comparison
+
+ONE_OF_THEM = "one of these people"
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One figure; `about` is where the page explains it, `pooled` the same of one table of all criteria.
+
+    The drawing goes from `minimum` to 1; `mark` is drawn across the interval, `note` says why it stands where
+    it does. `human` is a figure of people alone.
+    """
+
+    label: str
+    about: str
+    figure: Figure
+    minimum: float
+    pooled: Figure | None = None
+    mark: float | None = None
+    mark_words: str = ""
+    note: str = ""
+    human: bool = False
+
+
+def tiles(comparison: Comparison) -> Iterator[Tile]:
+    """The κ that leads stands first where it is the judge's in a person's seat, else after accuracy."""
+    overall, within, leading = comparison.overall, comparison.within, comparison.leading
+    seat, low = _seat(comparison), comparison.scale_low
+    if leading.in_seat and seat is not None:
+        yield seat
+    yield Tile("Accuracy", "accuracy", overall.accuracy, 0)
+    yield Tile("Balanced accuracy", "balanced", overall.balanced_accuracy, 0)
+    ties = "leaves tied units out" if leading.in_seat else ""
+    if within is None:
+        yield Tile("Cohen κ", "kappa", overall.kappa, low, note=ties)
+        yield Tile("Human α", "alpha", comparison.human_alpha, low, human=True)
+    else:
+        yield Tile("κ within criteria", "within", within.kappa, low, pooled=overall.kappa, note=ties)
+        pooled = comparison.human_alpha
+        yield Tile("Human α within criteria", "alpha", within.human_alpha, low, pooled=pooled, human=True)
+    yield Tile("MCC", "mcc", overall.mcc, low)
+    if not leading.in_seat and seat is not None:
+        yield seat
+
+
+def _seat(comparison: Comparison) -> Tile | None:
+    ceiling, within = comparison.ceiling, comparison.within
+    if ceiling.judge is None or not ceiling.n:
+        return None
+    low, label = comparison.scale_low, "κ in a person’s seat"
+    note = "comes first: more than a tenth of what people labelled is tied, and here a tie is ½"
+    note = note if comparison.leading.in_seat else ""
+    if within is None:
+        mark = ceiling.kappa.value
+        return Tile(label, "ceiling", ceiling.judge.kappa, low, mark=mark, mark_words=ONE_OF_THEM, note=note)
+    return Tile(
+        f"{label}, within criteria",
+        "ceiling",
+        within.seat.judge_kappa,
+        low,
+        pooled=ceiling.judge.kappa,
+        mark=within.seat.kappa.value,
+        mark_words=ONE_OF_THEM,
+        note=note,
+    )
