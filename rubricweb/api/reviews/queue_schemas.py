@@ -1,7 +1,5 @@
 """Shapes of review queues: how they are made, changed, and how far they are."""
 
-# Long because all that is asked and told of a queue stands here: its items, plan, people, rules.
-
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
