@@ -5,6 +5,8 @@ at once. Whatever is killed in between, a process, a machine, the database, leav
 is taken up again (decision 0027).
 """
 
+# Long because the whole life of an import is told here, from the file to its items.
+
 import logging
 import tempfile
 import zlib

@@ -1,5 +1,7 @@
 """Files of labels in the usual shapes, read against a rubric: what they say, and what is left out."""
 
+# Long because a row of labels is followed from its cells to the answers it gives.
+
 from __future__ import annotations
 
 import itertools
