@@ -34,7 +34,7 @@ from rubricweb.engine.formats.labels.answers import (
 )
 from rubricweb.engine.formats.labels.choices import composed_choices
 from rubricweb.engine.formats.labels.items import answer_of, no_item
-from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem, Why, line_number
+from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem, line_number
 from rubricweb.engine.formats.labels.recognition import KnownNames, recognised
 from rubricweb.engine.formats.labels.restoring import is_own_export, restored_choices, restored_rows
 from rubricweb.engine.formats.labels.rubrics import Rubrics
@@ -316,12 +316,12 @@ class _RowReader:
             key = said.key
             if key in first:
                 is_other = first[key][1:] != (answer, final)
-                self._second(said, first[key][0].place, why="contradiction" if is_other else "twice")
+                self._out.add([said.second(first[key][0].place, is_other=is_other)])
                 # Nobody can say which of the two is meant, so the first one is left out as well.
                 if is_other and key not in contradicted:
                     contradicted.add(key)
                     del labels[key]
-                    self._second(first[key][0], said.place, why="contradiction")
+                    self._out.add([first[key][0].second(said.place, is_other=True)])
                 continue
             first[key] = (said, answer, final)
             later = (final, said.final.reason) if said.final else ()
@@ -390,15 +390,6 @@ class _RowReader:
             if key in self._unknown or len(self._unknown) < MAX_UNKNOWN:
                 self._unknown.setdefault(key, Counter())[cell.criterion] += 1
         cell.problems.append(RowProblem("value", Fault(place, shown(cell.value), allowed), name))
-
-    def _second(self, cell: SaidCell, place: str, *, why: Why) -> None:
-        """Leaves out a label that stands at `place` as well: the same again, or a different one."""
-        unit = f"by {cell.rater!r} on {cell.criterion!r} of {cell.item_id!r}"
-        found = f"a second verdict {unit} (as {place})"
-        if why == "contradiction":
-            found = f"a verdict {unit} that differs from the one at {place}"
-        fault = Fault(cell.place, found, "one verdict per item, criterion and rater")
-        self._out.add([RowProblem(why, fault)])
 
     def _unknown_values(self) -> tuple[UnknownValue, ...]:
         found = [

@@ -39,6 +39,15 @@ class SaidCell:
         """What names the label, after its line."""
         return line_number(self.place), self.item_id, self.criterion, self.rater
 
+    def second(self, place: str, *, is_other: bool) -> RowProblem:
+        """Why it is left out where its rater's label stands at `place` as well, the same or another one."""
+        unit = f"by {self.rater!r} on {self.criterion!r} of {self.item_id!r}"
+        found = f"a second verdict {unit} (as {place})"
+        if is_other:
+            found = f"a verdict {unit} that differs from the one at {place}"
+        fault = Fault(self.place, found, "one verdict per item, criterion and rater")
+        return RowProblem("contradiction" if is_other else "twice", fault)
+
 
 def leave_out_uncounted(cells: Sequence[SaidCell]) -> None:
     """Gives a problem to each label that was not counted where it was exported, if its rater gave one that
