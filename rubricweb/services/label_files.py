@@ -21,12 +21,12 @@ from rubricweb.models import Dataset, Item, Rater, ReviewQueue, RubricVersion, R
 from rubricweb.models import RaterKind as StoredKind
 from rubricweb.selectors.datasets.systems import blinded_answers
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
+from rubricweb.services.file_reading import read_limited
 from rubricweb.services.labels import require_rubric, resolve_labels, store_labels
 from rubricweb.services.read_labels.hidden_items import require_shown
 from rubricweb.services.read_labels.named_raters import require_few_raters, too_many_raters
 from rubricweb.services.read_labels.new_labels import new_labels
 from rubricweb.services.shared import archiving
-from rubricweb.services.shared.file_reading import read_limited
 
 FIRST_LABELS = 10
 """So many labels a plan shows as they would be read."""

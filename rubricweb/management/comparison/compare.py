@@ -7,6 +7,7 @@ from typing import Any
 from rubricweb import access
 from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement
 from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.agreement.raters.leading import kappa_of
 from rubricweb.engine.number_format import counted, interval_text, share, text_of
 from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid
@@ -21,7 +22,6 @@ from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.members import PanelComparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.selectors.labels import comparable
-from rubricweb.selectors.labels.leading import kappa_of
 from rubricweb.selectors.runs.over_time.version_pairs import version_called, version_pair
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets.halves import looks

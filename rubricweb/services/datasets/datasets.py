@@ -33,9 +33,9 @@ from rubricweb.services.datasets.previews import (
     without_skipped,
 )
 from rubricweb.services.datasets.storing import store
+from rubricweb.services.file_reading import read_limited
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.shared import archiving
-from rubricweb.services.shared.file_reading import read_limited
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 

@@ -49,10 +49,10 @@ from rubricweb.services.datasets.previews import (
     without_skipped,
 )
 from rubricweb.services.datasets.storing import store
+from rubricweb.services.file_reading import stream_limited
 from rubricweb.services.shared import uploads
 from rubricweb.services.shared.archiving import hold_team
 from rubricweb.services.shared.database_retry import DATABASE_AWAY, retry_while_away
-from rubricweb.services.shared.file_reading import stream_limited
 from rubricweb.services.shared.journal import record
 
 log = logging.getLogger(__name__)

@@ -18,10 +18,10 @@ from rubricweb.engine.rubric.identity import given_name, ids_in_versions, matche
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Criterion, Rubric, RubricVersion, Team, User
 from rubricweb.selectors.rubrics.earlier_criteria import earlier_criteria
+from rubricweb.services.file_reading import read_limited
 from rubricweb.services.rubrics.drafts import as_draft, as_one_list, is_draft
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide_at_publication
 from rubricweb.services.rubrics.meanings import assign_meanings
-from rubricweb.services.shared.file_reading import read_limited
 from rubricweb.services.shared.journal import record
 
 MAX_TYPED_BYTES = 1_000_000

@@ -8,12 +8,12 @@ from django.utils.safestring import SafeString
 
 from rubricweb.engine.agreement import LabelsNeeded
 from rubricweb.engine.agreement.intervals import CONFIDENCE, p_against
+from rubricweb.engine.agreement.raters.leading import WITHIN, seat_kappas
 from rubricweb.engine.agreement.scores.scores import ScoreAgreement
 from rubricweb.engine.number_format import counted, interval_text, number, share
 from rubricweb.models import ReviewQueue, RubricVersion
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
-from rubricweb.selectors.labels.leading import WITHIN, seat_kappas
 from rubricweb.templatetags.display import figure
 from rubricweb.web.shared.tiles import sentence
 
@@ -175,7 +175,7 @@ def bias_words(agreement: ScoreAgreement, confidence: float) -> str:
     level = 1 - confidence
     # Over cases the two differ for another reason as well: the test counts each case once.
     if tested is not None and tested < level <= p and agreement.bias_t.n == agreement.n:
-        return "The bias could be chance: too few items differ from the rest to tell."
+        return "The bias could be chance: so few items would not have shown rare large differences."
     p = max(p, tested or 0.0)
     chance = "is unlikely to be chance" if p < level else "could be chance"
     said = "p < 0.001" if p < 0.001 else f"p = {number(p)}"

@@ -205,11 +205,6 @@ class RunDiff(Schema):
         return diff.scores.difference
 
     @staticmethod
-    def resolve_unseen_failures(diff: Any) -> float | None:
-        found: float | None = diff.scores.unseen_failures
-        return found
-
-    @staticmethod
     def resolve_direction(diff: Any) -> str | None:
         return diff.direction or None
 
