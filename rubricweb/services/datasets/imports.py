@@ -41,7 +41,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.services.datasets import answers, datasets, systems
-from rubricweb.services.datasets.intake import CheckedItems, Intake
+from rubricweb.services.datasets.intake import CheckedItems, Intake, header_as_data
 from rubricweb.services.datasets.previews import (
     ImportChoices,
     preview_from,
@@ -281,7 +281,7 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
     assert header is not None, "a file without items is refused"
     job.rows_read, job.duplicate_count = intake.taken, intake.duplicate_count
     job.found = {
-        "header": _header(header),
+        "header": header_as_data(header),
         "batches": number + 1,
         "stamp": stamp,
         "duplicates": intake.duplicates,
@@ -289,7 +289,6 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
         "left_out": [list(astuple(fault)) for fault in header.left_out],
         "left_out_count": len(header.left_out) + header.more_left_out,
         "columns": asdict(header.columns),
-        "recognised": header.recognised,
         "plan": None if reading is None else asdict(reading.plan()),
     }
     if not mine.update(found=job.found, beat_at=now()):
@@ -323,11 +322,6 @@ def _stamp(dataset: Dataset | None) -> list[int]:
     """What tells that items or words of a dataset changed: its version."""
     rows = Dataset.objects.none() if dataset is None else Dataset.objects.filter(pk=dataset.pk)
     return list(rows.values_list("version", flat=True))
-
-
-def _header(file: DatasetFile) -> dict[str, Any]:
-    rubric = None if file.rubric is None else file.rubric.to_dict()
-    return {"name": file.name, "prompt": file.prompt, "reference": file.reference, "rubric": rubric}
 
 
 # ── Storing ──────────────────────────────────────────────────────────────────────────────────────

@@ -38,7 +38,7 @@ from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowPr
 from rubricweb.engine.formats.labels.recognition import KnownNames, recognised
 from rubricweb.engine.formats.labels.restoring import is_own_export, restored_choices, restored_rows
 from rubricweb.engine.formats.labels.rubrics import Rubrics
-from rubricweb.engine.formats.labels.said import SaidCell, leave_out_uncounted
+from rubricweb.engine.formats.labels.said import SAMPLE_CHARACTERS, SaidCell, leave_out_uncounted, sample_of
 from rubricweb.engine.formats.records import MAX_FILE_BYTES, PlacedRecord
 from rubricweb.engine.parsers.plain_text import composed, unstorable
 from rubricweb.engine.rubric import Criterion, Rubric
@@ -46,7 +46,6 @@ from rubricweb.engine.verdict import ALLOWED_VERDICTS, Label, Verdict
 
 SAMPLE_ROWS = 2_000
 """The columns of a file are those of so many first rows, and are recognised by what stands there."""
-SAMPLE_CHARACTERS = 200
 MAX_UNKNOWN = 100
 """Different values without a meaning that are listed; the labels with further ones are left out."""
 
@@ -123,7 +122,7 @@ def read_label_table(
     if source.format == "csv":
         choices = restored_choices(choices, columns)
     unclear = FaultList()
-    sample = _sample(first, columns)
+    sample = sample_of(first, columns)
     examples = {column: values[0] for column, values in sample.items() if values}
     found, fields = recognised(sample, known, choices, unclear)
     if found is None:
@@ -136,17 +135,6 @@ def read_label_table(
     for record in records:
         reader.take(record)
     return replace(reader.reading(columns, unread), fields=fields, examples=examples)
-
-
-def _sample(first: list[PlacedRecord], columns: tuple[str, ...]) -> dict[str, list[str]]:
-    """The first values of every column, as texts."""
-    values: dict[str, list[str]] = {column: [] for column in columns}
-    for record in first:
-        for column, value in record.data.items():
-            text = value_text(value)
-            if text:
-                values[str(column)].append(text[:SAMPLE_CHARACTERS])
-    return values
 
 
 class _RowReader:
