@@ -11,7 +11,9 @@ ONE_OF_THEM = "one of these people"
 
 @dataclass(frozen=True)
 class Tile:
-    """One figure; `about` is where the page explains it, `pooled` the same of one table of all criteria.
+    """One figure; `about` is where the page explains it.
+
+    `pooled` is the same figure of one table of all criteria, and `pooled_name` what that is called.
 
     The drawing goes from `minimum` to 1; `mark` is drawn across the interval, `note` says why it stands where
     it does. `human` is a figure of people alone.
@@ -22,6 +24,7 @@ class Tile:
     figure: Figure
     minimum: float
     pooled: Figure | None = None
+    pooled_name: str = ""
     mark: float | None = None
     mark_words: str = ""
     note: str = ""
@@ -41,9 +44,9 @@ def tiles(comparison: Comparison) -> Iterator[Tile]:
         yield Tile("Cohen κ", "kappa", overall.kappa, low, note=ties)
         yield Tile("Human α", "alpha", comparison.human_alpha, low, human=True)
     else:
-        yield Tile("κ within criteria", "within", within.kappa, low, pooled=overall.kappa, note=ties)
-        pooled = comparison.human_alpha
-        yield Tile("Human α within criteria", "alpha", within.human_alpha, low, pooled=pooled, human=True)
+        yield Tile("κ within criteria", "within", within.kappa, low, overall.kappa, "Cohen κ", note=ties)
+        label, pooled = "Human α within criteria", comparison.human_alpha
+        yield Tile(label, "alpha", within.human_alpha, low, pooled, "Human α", human=True)
     yield Tile("MCC", "mcc", overall.mcc, low)
     if not leading.in_seat and seat is not None:
         yield seat
@@ -65,6 +68,7 @@ def _seat(comparison: Comparison) -> Tile | None:
         within.seat.judge_kappa,
         low,
         pooled=ceiling.judge.kappa,
+        pooled_name=label,
         mark=within.seat.kappa.value,
         mark_words=ONE_OF_THEM,
         note=note,
