@@ -1,10 +1,11 @@
 # One image for web, worker, migrations and the offline judge; docker-compose.yml says which command each runs.
-FROM python:3.11-slim AS packages
+ARG PYTHON_IMAGE=python:3.11-slim
+FROM ${PYTHON_IMAGE} AS packages
 COPY requirements.txt /tmp/requirements.txt
 RUN python -m venv /venv \
  && /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r /tmp/requirements.txt
 
-FROM python:3.11-slim
+FROM ${PYTHON_IMAGE}
 ENV PATH=/venv/bin:$PATH PYTHONPATH=/app PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 RUN useradd --create-home --uid 10001 rubricweb
 COPY --from=packages /venv /venv
@@ -20,4 +21,4 @@ USER rubricweb
 # The key of this one command signs nothing and stays in no layer.
 RUN SECRET_KEY="$(python -c 'import secrets; print(secrets.token_urlsafe(50))')" python manage.py collectstatic --no-input --verbosity 0
 EXPOSE 8000
-CMD ["gunicorn", "rubricweb.wsgi", "--bind", "0.0.0.0:8000", "--worker-class", "gthread", "--workers", "2", "--threads", "8", "--worker-tmp-dir", "/dev/shm", "--no-control-socket"]
+CMD ["gunicorn", "rubricweb.wsgi", "--bind", "0.0.0.0:8000", "--worker-class", "rubricweb.management.serving.web_worker.WebWorker", "--workers", "2", "--threads", "8", "--timeout", "60", "--worker-tmp-dir", "/dev/shm", "--no-control-socket"]

@@ -130,7 +130,8 @@ def access_rater(queue: ReviewQueue, rater_id: int) -> Rater:
 def access_imported_rater(dataset: Dataset, rater_id: int) -> Rater:
     """One of those whose labels of the dataset came in a file."""
     in_reviews = Q(reviews__queue__dataset=dataset, reviews__imported=True)
-    raters = Rater.objects.filter(in_reviews | Q(imported_runs__dataset=dataset)).distinct()
+    of_member = Q(same_as__reviews__queue__dataset=dataset, same_as__reviews__imported=True)
+    raters = Rater.objects.filter(in_reviews | of_member | Q(imported_runs__dataset=dataset)).distinct()
     return _one(raters, rater_id, "rater from a file")
 
 

@@ -62,8 +62,8 @@ elif settings.CELERY_BROKER_URL.startswith(("redis", "sentinel")):
         "visibility_timeout": 3600,
         # A broker that does not answer is soon an error, which whoever notifies can do without. One that
         # hangs is still connected to, so reading from it needs a limit too. Workers read only what has come.
-        "socket_connect_timeout": 3,
-        "socket_timeout": 3,
+        "socket_connect_timeout": 1,
+        "socket_timeout": 1,
     }
 # Whoever notifies can do without a broker that is away, and has a person waiting: one more try, at once.
 app.conf.broker_transport_options |= {"max_retries": 1, "interval_start": 0, "interval_max": 0}

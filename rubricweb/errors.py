@@ -6,7 +6,8 @@ Refusal
 ├── Invalid      the request is understood and wrong; carries every fault, with its place
 ├── Conflict     it was right once, but the row has moved on
 ├── Withheld     a blind reviewer asks for verdicts before submitting their own
-└── TooLarge     more bytes than the operator allows
+├── TooLarge     more bytes than the operator allows
+└── Busy         it can be done, but not while so much else is being done
 """
 
 from __future__ import annotations
@@ -71,3 +72,10 @@ class Withheld(Refusal):
 
 class TooLarge(Refusal):
     title = "Too large"
+
+
+class Busy(Refusal):
+    """`retry_after_seconds` says when it is worth another try."""
+
+    title = "Busy"
+    retry_after_seconds = 30

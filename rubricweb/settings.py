@@ -3,73 +3,28 @@
 `docs/settings.md` explains each variable (a test keeps the two in step).
 """
 
-import json
 import logging
 import os
 import re
 import secrets
 from pathlib import Path
-from typing import Any
 
 import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from rubricweb import folders
+from rubricweb.environment import Environment
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.rate_limit.knobs import Knobs
 
-_WORDS = {int: "a whole number", float: "a number", bool: "1 for yes or 0 for no", json.loads: "JSON"}
-_YES, _NO = environ.Env.BOOLEAN_TRUE_STRINGS, ("0", "false", "off", "n", "no", "")
 _WEB = ("http://", "https://")
 _DATABASES = ("sqlite://", "postgres://", "postgresql://", "psql://", "pgsql://")
 _BROKERS = ("filesystem://", "redis://", "rediss://", "sentinel://", "amqp://", "amqps://", "memory://")
 _MAIL = tuple(f"{scheme}://" for scheme in environ.Env.EMAIL_SCHEMES)
 
 
-class _Environment(environ.Env):  # type: ignore[misc]  # it has no types
-    """One that names the variable it cannot read."""
-
-    def get_value(self, var: str, cast: Any = None, **options: Any) -> Any:
-        try:
-            return super().get_value(var, cast=cast, **options)
-        except ValueError as error:
-            raise ImproperlyConfigured(f"{var} must be {_WORDS.get(cast, 'readable')}: {error}.") from error
-
-    @classmethod
-    def parse_value(cls, value: Any, cast: Any) -> Any:
-        if cast is not bool:
-            return super().parse_value(value, cast)
-        word = value.strip().lower()
-        if word not in (*_YES, *_NO):
-            raise ValueError(f"{value!r} is neither")
-        return word in _YES
-
-    def address(self, var: str, *, default: str, schemes: tuple[str, ...]) -> str:
-        """One of these schemes. What was found instead is not repeated: it may hold a password."""
-        value: str = self.str(var, default=default)
-        if value != default and not value.startswith(schemes):
-            raise ImproperlyConfigured(f"{var} must start with {', '.join(schemes[:-1])} or {schemes[-1]}.")
-        return value
-
-    def parts(self, var: str, read: Any, *, default: str, schemes: tuple[str, ...]) -> dict[str, Any]:
-        """What `read` finds in such an address."""
-        address = self.address(var, default=default, schemes=schemes)
-        try:
-            return dict(read(address))
-        except ValueError:
-            raise ImproperlyConfigured(
-                f"{var} cannot be read: a port is a number, and / # ? in a password are %2F %23 %3F."
-            ) from None  # what could not be read may be the password
-
-    def count(self, var: str, *, default: int, least: int = 0) -> int:
-        value: int = self.int(var, default=default)
-        if value < least:
-            raise ImproperlyConfigured(f"{var} is {value}; it must be at least {least}.")
-        return value
-
-
-env = _Environment()
+env = Environment()
 if folders.settings_file().exists():
     env.read_env(folders.settings_file())
 
@@ -143,6 +98,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "rubricweb.web.bodies.BodiesHaveALimit",  # before the next one, which reads the body
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -181,6 +137,8 @@ APPEND_SLASH = True
 # ── Database: SQLite in the embedded form, PostgreSQL when DATABASE_URL says so ──────────────────
 _sqlite = f"sqlite:///{VAR_DIR / 'rubricweb.sqlite3'}"
 _database = env.parts("DATABASE_URL", env.db_url_config, default=_sqlite, schemes=_DATABASES)
+if _password := env.str("DATABASE_PASSWORD", default=""):
+    _database["PASSWORD"] = _password
 DATABASES = {"default": _database}
 if _database["ENGINE"].endswith("sqlite3"):
     # IMMEDIATE: a writer waits for the lock at BEGIN instead of failing half-way through.
@@ -279,7 +237,11 @@ JUDGE_ALLOW_PRIVATE_HOSTS = env.bool("JUDGE_ALLOW_PRIVATE_HOSTS", default=LOCAL)
 UPLOAD_MAX_BYTES = env.count("UPLOAD_MAX_BYTES", default=50 * 1024 * 1024, least=1)
 # Files of items, which are read a part at a time: no process holds them in memory.
 IMPORT_MAX_BYTES = env.count("IMPORT_MAX_BYTES", default=500 * 1024 * 1024, least=1)
-DATA_UPLOAD_MAX_MEMORY_SIZE = UPLOAD_MAX_BYTES
+# Bodies without a file, of addresses that take none.
+REQUEST_MAX_BYTES = env.count("REQUEST_MAX_BYTES", default=8 * 1024 * 1024, least=64 * 1024)
+# Each by a process of its own, which may take 4 GB.
+FILES_READ_AT_ONCE = env.count("FILES_READ_AT_ONCE", default=2, least=1)
+DATA_UPLOAD_MAX_MEMORY_SIZE = max(UPLOAD_MAX_BYTES, REQUEST_MAX_BYTES)
 # The editor sends 14 for a criterion and 3 for an option: enough for 1,000 criteria of 25 options each.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 100_000
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]

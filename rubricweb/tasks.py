@@ -1,6 +1,8 @@
 """Celery shells: each loads by id and calls one service. A task run twice is a no-op."""
 
 import logging
+import threading
+import time
 from typing import Any
 
 from celery import Task, shared_task
@@ -23,6 +25,40 @@ from rubricweb.services.shared.database_retry import retry_while_away
 from rubricweb.services.teams import retention
 
 log = logging.getLogger(__name__)
+
+
+class BrokerMemory:
+    """Remembers that the broker did not answer: then one sender a while tries it, and nobody else waits.
+
+    A broker that is connected to and never answers takes each sender two seconds; whoever starts eight runs
+    would wait for it eight times.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._away_until: float | None = None
+
+    def is_worth_a_try(self, now: float) -> bool:
+        """Whether it answered the last time, or nobody has tried for SWEEP_SECONDS: who is told so tries."""
+        with self._lock:
+            if self._away_until is None:
+                return True
+            if now < self._away_until:
+                return False
+            self._away_until = now + settings.SWEEP_SECONDS
+            return True
+
+    def answered(self) -> None:
+        with self._lock:
+            self._away_until = None
+
+    def did_not_answer(self, now: float) -> None:
+        with self._lock:
+            self._away_until = now + settings.SWEEP_SECONDS
+
+
+broker_memory = BrokerMemory()
+"""Of this process."""
 
 
 def notify(run_id: int) -> None:
@@ -121,7 +157,15 @@ def _link(notice: Notice) -> str:
 
 
 def _send(task: "Task[..., Any]", *arguments: Any, **options: Any) -> None:
+    if not broker_memory.is_worth_a_try(time.monotonic()):
+        return  # what is left out is in the rows, and a reaper sends it
     try:
         task.apply_async(arguments, retry=False, **options)
     except OperationalError as error:
-        log.warning("wake-up for %s not sent, the reaper will send it: %s", task.name, error)
+        broker_memory.did_not_answer(time.monotonic())
+        log.warning(
+            "wake-up for %s not sent, nor any other for %s s; the reaper will send them: %s",
+            *(task.name, settings.SWEEP_SECONDS, error),
+        )
+    else:
+        broker_memory.answered()

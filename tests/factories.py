@@ -26,6 +26,7 @@ from rubricweb.models import (
 )
 from rubricweb.services import label_files
 from rubricweb.services.datasets import datasets, imports
+from rubricweb.services.datasets.previews import AS_IT_IS
 from rubricweb.services.datasets.systems import named_versions
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.reviews import queues
@@ -129,13 +130,13 @@ def dataset(
 
 
 def import_dataset(team: Team, **given: Any) -> Dataset:
-    """`import_dataset_file`: the dataset."""
-    return datasets.import_dataset_file(team, **given).dataset
+    """`import_dataset_file`: the dataset, of the file as it is."""
+    return datasets.import_dataset_file(team, **{"choices": AS_IT_IS, **given}).dataset
 
 
 def add_items(dataset: Dataset, **given: Any) -> int:
-    """`add_items_of_file`: how many items."""
-    return datasets.add_items_of_file(dataset, **given).items
+    """`add_items_of_file`: how many items, of the file as it is."""
+    return datasets.add_items_of_file(dataset, **{"choices": AS_IT_IS, **given}).items
 
 
 def import_labels(dataset: Dataset, version: RubricVersion | None, **given: Any) -> ReviewQueue:

@@ -6,7 +6,7 @@ by the seconds a test of each file took (`tests/data/seconds.json`); `--renew-se
 
 import json
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from time import monotonic
 
@@ -34,7 +34,7 @@ class Progress:
         self.total = self.done = 0.0
         self.tests = self.ended = 0
         self.began = self.said = monotonic()
-        self.took: Counter[str] = Counter()
+        self.took: defaultdict[str, float] = defaultdict(float)
         self.counted: Counter[str] = Counter()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:

@@ -8,6 +8,7 @@ os.environ.setdefault("RUBRICWEB_VAR_DIR", tempfile.mkdtemp(prefix="rubricweb-te
 os.environ["OPENAI_API_KEY"] = ""
 os.environ["OFFLINE_JUDGE_URL"] = "http://127.0.0.1:9/v1"
 os.environ["JUDGE_ALLOW_PRIVATE_HOSTS"] = "1"
+os.environ["FILES_READ_AT_ONCE"] = "100"  # of all test processes of this machine together
 
 from rubricweb.settings import *  # noqa: F403  the environment above must come first
 

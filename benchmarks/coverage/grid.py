@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.coverage import clone_worlds, criteria_worlds, labelled_worlds, worlds
+from benchmarks.coverage import (
+    clone_worlds,
+    criteria_worlds,
+    labelled_worlds,
+    population_worlds,
+    rare_worlds,
+    worlds,
+)
 from benchmarks.coverage.worlds import World
 
 SIZES = (20, 30, 50, 100)
@@ -40,6 +47,7 @@ class Found:
     width: float
     drift: float | None
     drift_error: float = 0.0
+    promised: float | None = None
 
     @property
     def judged(self) -> bool:
@@ -51,6 +59,8 @@ class Found:
 
     @property
     def least(self) -> float:
+        if self.promised is not None:
+            return self.promised
         return LEAST if self.n >= 30 else LEAST_AT_20
 
 
@@ -62,6 +72,8 @@ def every_world(
     """The whole grid."""
     yield from worlds.people_mean_worlds(sizes, rates)
     yield from labelled_worlds.labelled_worlds()
+    yield from population_worlds.population_worlds()
+    yield from rare_worlds.rare_worlds()
     yield from criteria_worlds.criteria_worlds()
     yield from clone_worlds.clone_worlds()
     yield from worlds.judge_worlds(sizes, rates)
@@ -105,6 +117,7 @@ def _covered(world: World, repetitions: int, seed: int) -> list[Found]:
             width=width / max(1, shown),
             drift=off / max(1, shown) if name in world.drift else None,
             drift_error=squares**0.5 / max(1, shown),
+            promised=world.least,
         )
         for name, (shown, holds, width, off, squares) in tallies.items()
     ]

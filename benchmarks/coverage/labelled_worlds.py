@@ -25,9 +25,9 @@ _NORMAL = np.array([NormalDist().inv_cdf((place + 0.5) / 200) for place in range
 
 def labelled_worlds() -> Iterator[World]:
     """Verdicts and scores of all items, by the same people, by others for each item, and by some of a few."""
-    designs: dict[str, Asked] = {f"by the same {count}": _the_same(count) for count in (2, 3, 5)}
+    designs: dict[str, Asked] = {f"by the same {count}": the_same(count) for count in (2, 3, 5)}
     designs |= {f"by {count} others each": _others(count) for count in (2, 3, 5)}
-    designs |= {"by 2 of 5 each": _some_of(5, 2), "by 3 of whom one does 4 in 10": _unequal}
+    designs |= {"by 2 of 5 each": some_of(5, 2), "by 3 of whom one does 4 in 10": _unequal}
     for design, asked in designs.items():
         for n in LABELLED_SIZES:
             for p in LABELLED_RATES:
@@ -48,7 +48,7 @@ def labelled_worlds() -> Iterator[World]:
             )
 
 
-def _the_same(count: int) -> Asked:
+def the_same(count: int) -> Asked:
     return lambda random, n: np.tile(np.arange(count), (n, 1))
 
 
@@ -56,7 +56,7 @@ def _others(count: int) -> Asked:
     return lambda random, n: np.arange(n * count).reshape(n, count)
 
 
-def _some_of(people: int, count: int) -> Asked:
+def some_of(people: int, count: int) -> Asked:
     return lambda random, n: random.random((n, people)).argsort(axis=1)[:, :count]
 
 

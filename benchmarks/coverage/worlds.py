@@ -49,7 +49,8 @@ class World:
     """One cell of the grid: `sample` draws data of `n` items and measures every figure, `truths` are theirs.
 
     Without truths, the figures' own values on very many items are taken. `drift` names figures whose mean
-    over all draws is to be near their truth.
+    over all draws is to be near their truth. `least` is the coverage promised of this one, where it is other
+    than that of the grid.
     """
 
     family: str
@@ -58,6 +59,7 @@ class World:
     sample: Callable[[Random, int], Figures]
     truths: dict[str, float] | None = None
     drift: tuple[str, ...] = ()
+    least: float | None = None
 
     def known(self, random: Random) -> dict[str, float]:
         if self.truths is not None:
@@ -70,7 +72,7 @@ class World:
 
 JUDGES = ("perfect", "useless", "biased", "good")
 DESIGNS = ("random", "stratified", "weighted", "half done", "clustered")
-SCORES = {"even": 0.5, "skewed": 0.9, "mostly full": 0.95, "in quarters": 0.8}
+SCORES = {"even": 0.5, "skewed": 0.9, "mostly full": 0.95, "in quarters": 0.8, "rarely failing": 0.864}
 
 
 def people_mean_worlds(sizes: tuple[int, ...], rates: tuple[float, ...]) -> Iterator[World]:
@@ -134,6 +136,10 @@ def _people(random: Random, kind: float | str, count: int) -> Floats:
         return random.beta(9, 1, count)
     if kind == "mostly full":
         return np.where(random.random(count) < 0.9, 1.0, random.random(count))
+    if kind == "rarely failing":
+        return np.where(
+            random.random(count) < 0.04, 0.0, np.clip(0.9 + 0.03 * random.normal(size=count), 0, 1)
+        )
     if kind == "in quarters":
         return random.binomial(4, 0.8, count) / 4
     return (random.random(count) < float(kind)).astype(np.float64)

@@ -84,6 +84,7 @@ class Bench:
     def dataset(self, items: int, words: int | None = None) -> "Dataset":
         """Items nobody has graded before: their texts hold a word of their own, and so many of all of it."""
         from rubricweb.services.datasets import datasets
+        from rubricweb.services.datasets.previews import AS_IT_IS
 
         word = uuid.uuid4().hex[:8]
         lines = (
@@ -92,7 +93,11 @@ class Bench:
         )
         data = "\n".join(lines).encode()
         return datasets.import_dataset_file(
-            self.team, by=self.owner, data=data, filename=f"bench-{items}-{word}.jsonl"
+            self.team,
+            by=self.owner,
+            data=data,
+            filename=f"bench-{items}-{word}.jsonl",
+            choices=AS_IT_IS,
         ).dataset
 
     def start(self, dataset: "Dataset", version: "RubricVersion | None" = None, model: str = MODEL) -> "Run":

@@ -20,7 +20,7 @@ from pydantic import ValidationError as PydanticError
 from rubricweb.api.auth import TooManyRequests, Unauthorized
 from rubricweb.api.parser import UnreadableBody
 from rubricweb.engine.errors import Fault, join_place, nearest, shown
-from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge, Withheld
+from rubricweb.errors import Busy, Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge, Withheld
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +34,7 @@ KINDS: dict[type[Refusal], tuple[int, str]] = {
     Invalid: (422, "invalid"),
     Conflict: (409, "conflict"),
     TooLarge: (413, "too-large"),
+    Busy: (429, "busy"),
 }
 
 
@@ -56,7 +57,7 @@ def body_of(status: int, kind: str, title: str, detail: str) -> dict[str, Any]:
 
 def answer_refusals(api: NinjaAPI) -> None:
     """Registers what each exception becomes."""
-    api.add_exception_handler(Refusal, _refused)
+    api.add_exception_handler(Refusal, refused)
     api.add_exception_handler(Unauthorized, _unauthorized)
     api.add_exception_handler(TooManyRequests, _too_many)
     api.add_exception_handler(HttpError, _http_error)
@@ -72,22 +73,25 @@ def unknown_route(request: HttpRequest, **ignored: Any) -> HttpResponse:
     return problem(404, "not-found", "Not found", "There is no such operation; /api/v1/docs lists them all.")
 
 
-def wrong_method(request: HttpRequest, refused: HttpResponseBase) -> HttpResponse:
-    """A 405 in our own form; `refused` is the framework's answer with its Allow header."""
-    allowed = refused["Allow"]
+def wrong_method(request: HttpRequest, answer: HttpResponseBase) -> HttpResponse:
+    """A 405 in our own form; `answer` is the framework's, with its Allow header."""
+    allowed = answer["Allow"]
     detail = f"{request.method} is not possible here. Allowed: {allowed}."
     response = problem(405, "method-not-allowed", "Method not allowed", detail)
     response["Allow"] = allowed
     return response
 
 
-def _refused(request: HttpRequest, error: Any) -> HttpResponse:
+def refused(request: HttpRequest, error: Any) -> HttpResponse:
     status, kind = KINDS[type(error)]
     faults = error.faults if isinstance(error, Invalid) else None
     if faults == ():
         # Who reads the faults alone still learns why.
         faults = (Fault("", "this request", str(error)),)
-    return problem(status, kind, error.title, str(error), faults=faults)
+    response = problem(status, kind, error.title, str(error), faults=faults)
+    if isinstance(error, Busy):
+        response["Retry-After"] = str(error.retry_after_seconds)
+    return response
 
 
 def _too_many(request: HttpRequest, error: Any) -> HttpResponse:

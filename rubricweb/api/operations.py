@@ -18,6 +18,10 @@ from rubricweb.models import Role
 
 View = TypeVar("View", bound=Callable[..., Any])
 
+BODY_SETTINGS: dict[str, dict[str, str]] = {}
+"""For paths and methods whose bodies may be larger than REQUEST_MAX_BYTES: the setting that says how large.
+"""
+
 
 class TokenRequest(HttpRequest):
     """A request that came with a live token: `auth` says whose."""
@@ -62,12 +66,16 @@ class Room(Router):
         status: int = 200,
         or_nothing: bool = False,
         archived_too: bool = False,
+        body_setting: str = "",
     ) -> Callable[[View], View]:
         """An operation that changes rows: the token must be one that may write.
 
         `answer` None is a body-less answer; `or_nothing` declares a 204 beside the answer. In an archived
-        team it is refused, unless it is `archived_too` or a viewer may do it.
+        team it is refused, unless it is `archived_too` or a viewer may do it. Its body may have
+        REQUEST_MAX_BYTES, or UPLOAD_MAX_BYTES where it takes a file, unless `body_setting` names another one.
         """
+        if body_setting:
+            BODY_SETTINGS.setdefault(path, {})[method] = body_setting
         answers = {status: answer} | ({204: None} if or_nothing else {})
         extra = _extra(path, role, writes=True, names_rows=True, files={})
         opens = BearerToken(role, writes=True, archived_too=archived_too)
@@ -100,6 +108,8 @@ class Room(Router):
                 openapi_extra=extra,
             )
             operation: Operation = getattr(view, "_ninja_operation")  # noqa: B009 ninja leaves it there
+            if any(model.__ninja_param_source__ == "file" for model in operation.models):
+                BODY_SETTINGS.setdefault(path, {}).setdefault(method, "UPLOAD_MAX_BYTES")
             operation.view_func = _refusing_what_is_not_asked_for(operation, view, writes=opens.writes)
             return view
 

@@ -28,7 +28,7 @@ from rubricweb.api.datasets.versions import versions
 from rubricweb.api.deletions.routes import deletions
 from rubricweb.api.endpoints.routes import endpoints
 from rubricweb.api.exports.routes import exports
-from rubricweb.api.operations import REFUSALS
+from rubricweb.api.operations import BODY_SETTINGS, REFUSALS
 from rubricweb.api.parser import StrictParser
 from rubricweb.api.reviews.calibration import calibration
 from rubricweb.api.reviews.comments import comments
@@ -108,7 +108,15 @@ class Api(NinjaAPI):
         for url in urls:
             if isinstance(url, URLPattern):
                 url.callback = _finished(url.callback)
+                # How large a body may be, and what is answered to a larger one, before any of it is read.
+                settings_by_method = BODY_SETTINGS.get(_path_of(url), {})
+                url.callback.body_settings = settings_by_method  # type: ignore[attr-defined]
         return [*urls, re_path(r"", unknown_route)]
+
+
+def _path_of(url: URLPattern) -> str:
+    """The path as its operation was declared with: /items/{int:item_id}."""
+    return "/" + str(url.pattern).replace("<", "{").replace(">", "}")
 
 
 def _operations(description: dict[str, Any]) -> list[dict[str, Any]]:
@@ -214,6 +222,7 @@ def _finished(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
         response.headers.setdefault("Cache-Control", "no-store")
         return response
 
+    finished.refuse = errors.refused  # type: ignore[attr-defined]  # for what is refused before it comes here
     finished.csrf_exempt = True  # type: ignore[attr-defined]  # tokens are no cookies: nothing to forge
     return finished
 

@@ -1,7 +1,8 @@
 """Rubrics, autograders and scores in pure Python: no Django, no network, no clock.
 
 ``evaluate`` and the ``default_*_generate_fn`` of the published packages are here by name only: they need a
-network client or files, which live one floor up and are imported when one of them is first used.
+network client or files, which live one floor up and are imported when one of them is first used, also by
+``from rubricweb.engine import *``. Names of the published packages that are others here say which.
 """
 
 import importlib
@@ -22,6 +23,7 @@ from rubricweb.engine.autograders.outputs import (
 )
 from rubricweb.engine.datasets import DataItem, RubricDataset
 from rubricweb.engine.errors import InvalidFile, InvalidRubric, UnreadableReply
+from rubricweb.engine.published.former_names import refuse_name
 from rubricweb.engine.report import CriterionReport, EvaluationReport
 from rubricweb.engine.rubric import Criterion, LengthPenalty, Option, PassRule, Rubric
 from rubricweb.engine.scoring import compute_length_penalty
@@ -53,9 +55,11 @@ __all__ = [
     "CriterionReport",
     "CriterionVerdict",
     "DataItem",
+    "EvalResult",
     "EvaluationReport",
     "InvalidFile",
     "InvalidRubric",
+    "ItemResult",
     "LengthPenalty",
     "OneShotGenerateFn",
     "OneShotOutput",
@@ -72,8 +76,13 @@ __all__ = [
     "UnreadableReply",
     "Verdict",
     "compute_length_penalty",
+    "default_oneshot_generate_fn",
+    "default_per_criterion_generate_fn",
+    "default_rubric_as_judge_generate_fn",
+    "evaluate",
     "normalize_to_grade_input",
     "parse_thinking_output",
+    "report_usage",
     "word_count",
 ]
 
@@ -87,4 +96,4 @@ if not TYPE_CHECKING:  # which would take it for a module with every name there 
             return default_generate_fn(name)
         if name in EVALUATION_NAMES:
             return getattr(importlib.import_module("rubricweb.judges.evaluation"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return refuse_name(__name__, name)

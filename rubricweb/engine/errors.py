@@ -7,6 +7,7 @@
     │   ├── InvalidText      a text that is not UTF-8, JSON or YAML at all
     │   ├── InvalidRubric    a rubric that must not be graded with
     │   └── InvalidFile      a dataset or label file that must not be imported
+    ├── ConfigurationError   a judge that cannot be asked as it is set up
     └── UnreadableReply      a judge's reply that carries no answer
 """
 
@@ -71,6 +72,10 @@ class InvalidRubric(Invalid):
 
 class InvalidFile(Invalid):
     """A dataset or label file that is refused; places read ``items[3].id`` or ``line 4: id``."""
+
+
+class ConfigurationError(EngineError):
+    """A judge cannot be asked as it is set up; raised once, never a score of None."""
 
 
 class UnreadableReply(EngineError):

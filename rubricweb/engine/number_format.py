@@ -1,8 +1,9 @@
-"""Numbers as people read them: on pages, at a terminal, in mails. API and JSON carry them in full."""
+"""Numbers as people read and write them: on pages, at a terminal, in mails. API and JSON have all digits."""
 
 from __future__ import annotations
 
 import math
+import re
 from typing import Protocol, TypeGuard
 
 MISSING = "–"
@@ -72,6 +73,26 @@ def text_of(figure: HasInterval | None, *, signed: bool = False, percent: bool =
     if figure is None:
         return MISSING
     return figure_text(figure.value, figure.low, figure.high, figure.n, signed=signed, percent=percent)
+
+
+def low_end_words(lowest: float | None, below_bar: float | None = None) -> str:
+    """The lowest score and the share below the bar, beside a mean: "lowest 0.12, 8% do not pass".
+
+    "" where no lowest score is known; without a pass rule the lowest score alone.
+    """
+    if not is_number(lowest):
+        return ""
+    return f"lowest {number(lowest, 2)}" + ("" if below_bar is None else f", {share(below_bar)} do not pass")
+
+
+def unseen_words(n: int, noun: str, unseen: float | None) -> str:
+    """What so many cases could not have shown: "Up to 5% new outright failures would not have been seen in 60
+    cases." "" without any.
+    """
+    if unseen is None:
+        return ""
+    most = "Any number of" if unseen >= 1 else f"Up to {share(unseen)}"
+    return f"{most} new outright failures would not have been seen in {counted(n, noun)}."
 
 
 def value_of(figure: HasInterval | None, *, signed: bool = False, percent: bool = False) -> str:
@@ -204,3 +225,21 @@ def _minus(text: str) -> str:
 def _plain_zero(value: float, digits: int) -> float:
     """Keep "−0.000" off the page."""
     return 0.0 if round(value, digits) == 0 else value
+
+
+# Python's own float() also takes 1_000 and digits of every script, and makes infinity of 1e999.
+_PLAIN_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+
+
+def plain_number(text: str) -> float | None:
+    """The finite number that the whole text is, in the notation that people and JSON share; else None.
+
+    ``" 1e3 "`` is 1000.0, ``"−3"`` with a true minus sign −3.0. Not a number are ``"1_000"`` and ``"0x10"``
+    (a programming language's), ``"1,5"`` (nobody knows what the comma means), ``"5 %"``, ``"nan"`` and
+    ``"1e999"``, which no number of the machine holds.
+    """
+    plain = text.strip().replace("\N{MINUS SIGN}", "-")
+    if len(plain) > 400 or not _PLAIN_NUMBER.fullmatch(plain):
+        return None
+    number = float(plain)
+    return number if math.isfinite(number) else None

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rubricweb.engine.autograders.base import Prompt, Reading
+from rubricweb.engine.errors import ConfigurationError
 
 ERROR_KINDS: dict[str, str] = {
     "timeout": "No answer in time, at every attempt.",
@@ -315,6 +316,10 @@ class Reply:
     log: tuple[str, ...] = ()
 
 
+CONFIGURATION_KINDS = frozenset({"unauthorized", "not_found", "blocked_address"})
+"""Kinds that say that key, model or address are wrong: every other question would end alike."""
+
+
 class JudgeFailure(Exception):
     """A question asked through the coroutine interface ended in a JudgeError."""
 
@@ -326,6 +331,10 @@ class JudgeFailure(Exception):
     def kind(self) -> str:
         """The error's kind, one of ERROR_KINDS."""
         return self.error.kind
+
+
+class JudgeMisconfigured(JudgeFailure, ConfigurationError):
+    """A JudgeFailure of one of CONFIGURATION_KINDS: no data about what was to be judged."""
 
 
 def _require(name: str, value: object, holds: bool, allowed: str) -> None:

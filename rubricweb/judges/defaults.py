@@ -16,8 +16,16 @@ from pydantic import BaseModel
 
 from rubricweb.engine.autograders.base import Prompt, Reading
 from rubricweb.engine.autograders.outputs import OneShotOutput, PerCriterionOutput, RubricAsJudgeOutput
+from rubricweb.engine.autograders.prompted import ReplyReader
+from rubricweb.engine.errors import ConfigurationError
 from rubricweb.engine.parsers.json_reply import read_json_reply
-from rubricweb.judges.base import JudgeConfig, JudgeFailure, Question
+from rubricweb.judges.base import (
+    CONFIGURATION_KINDS,
+    JudgeConfig,
+    JudgeFailure,
+    JudgeMisconfigured,
+    Question,
+)
 from rubricweb.judges.pool import ask_one
 from rubricweb.judges.prices import shipped_price
 from rubricweb.judges.usage import report_usage
@@ -28,35 +36,52 @@ DEFAULT_MODEL = "gpt-5-mini"
 Output = TypeVar("Output", bound=BaseModel)
 
 
-class NoEndpoint(RuntimeError):
+class NoEndpoint(ConfigurationError, RuntimeError):
     """The environment names no endpoint to ask."""
 
 
+class WrongOption(ConfigurationError, TypeError, ValueError):
+    """An option that no judge has, or a value that it cannot have."""
+
+
 async def default_per_criterion_generate_fn(
-    system_prompt: str, user_prompt: str, *, schema: type[BaseModel] = PerCriterionOutput, **options: Any
-) -> BaseModel:
+    system_prompt: str,
+    user_prompt: str,
+    *,
+    schema: type[BaseModel] = PerCriterionOutput,
+    reader: ReplyReader | None = None,
+    **options: Any,
+) -> BaseModel | str:
     """Ask about one criterion; for PerCriterionGrader.
 
-    The answer has the shape of `schema`: a grader hands in another one for a choice between options.
-    `options` are fields of JudgeConfig, such as `model=` or `temperature=`. Raises NoEndpoint when neither
-    OPENAI_API_KEY nor OPENAI_BASE_URL is set, JudgeFailure when the endpoint gives no usable answer,
-    TypeError for an unknown option. The same holds for the other two.
+    The answer has the shape of `schema`: a grader hands in another one for a choice between options. With a
+    `reader`, which graders hand in too, it is the reply's text, as the reader could read it: the same replies
+    are then asked for again, and the same verdicts read, as in a stored run. `options` are fields of
+    JudgeConfig, such as `model=` or `temperature=`. Raises NoEndpoint when neither OPENAI_API_KEY nor
+    OPENAI_BASE_URL is set, WrongOption for an unknown option, JudgeMisconfigured where the endpoint refuses
+    the key or knows no such model, JudgeFailure when it gives no usable answer. The same holds for the other
+    two.
     """
-    return await _generate(schema, system_prompt, user_prompt, options)
+    return await _generate(schema, system_prompt, user_prompt, options, reader)
 
 
 async def default_oneshot_generate_fn(
-    system_prompt: str, user_prompt: str, *, schema: type[BaseModel] = OneShotOutput, **options: Any
-) -> BaseModel:
+    system_prompt: str,
+    user_prompt: str,
+    *,
+    schema: type[BaseModel] = OneShotOutput,
+    reader: ReplyReader | None = None,
+    **options: Any,
+) -> BaseModel | str:
     """Ask about all criteria at once; for PerCriterionOneShotGrader."""
-    return await _generate(schema, system_prompt, user_prompt, options)
+    return await _generate(schema, system_prompt, user_prompt, options, reader)
 
 
 async def default_rubric_as_judge_generate_fn(
-    system_prompt: str, user_prompt: str, **options: Any
-) -> RubricAsJudgeOutput:
+    system_prompt: str, user_prompt: str, *, reader: ReplyReader | None = None, **options: Any
+) -> BaseModel | str:
     """Ask for one score from 0 to 100; for RubricAsJudgeGrader."""
-    return await _generate(RubricAsJudgeOutput, system_prompt, user_prompt, options)
+    return await _generate(RubricAsJudgeOutput, system_prompt, user_prompt, options, reader)
 
 
 def environment_config(environ: Mapping[str, str] | None = None) -> JudgeConfig:
@@ -94,27 +119,45 @@ def _with_listed_price(config: JudgeConfig) -> JudgeConfig:
 
 
 async def _generate(
-    schema: type[Output], system_prompt: str, user_prompt: str, options: Mapping[str, Any]
-) -> Output:
-    allowed = [known.name for known in fields(JudgeConfig)]
-    unknown = sorted(set(options) - set(allowed))
-    if unknown:
-        raise TypeError(f"unknown option {', '.join(unknown)}; allowed are {', '.join(allowed)}")
-    config = _with_listed_price(replace(environment_config(), **options))
+    schema: type[Output],
+    system_prompt: str,
+    user_prompt: str,
+    options: Mapping[str, Any],
+    reader: ReplyReader | None,
+) -> Output | str:
+    config = _with_listed_price(_configured(options))
     outputs: list[Output] = []
 
     def read(text: str) -> Reading:
         outputs.append(schema.model_validate(read_json_reply(text)))
         return Reading({})
 
-    prompt = Prompt(system_prompt, user_prompt, schema, ())
-    reply = await ask_one(config, Question("generate", prompt, read))
+    if reader is None:
+        reader = ReplyReader(Prompt(system_prompt, user_prompt, schema, ()), read)
+    prompt = replace(
+        reader.prompt, system=system_prompt, user=user_prompt
+    )  # as a wrapper may have changed them
+    reply = await ask_one(config, Question("generate", prompt, reader.read))
     if reply.error is None or reply.prompt_tokens is not None or reply.unmetered:  # else nobody answered
         report_usage(
             prompt_tokens=reply.prompt_tokens,
             completion_tokens=reply.completion_tokens,
             cost_usd=None if reply.unmetered else reply.cost_usd,
         )
-    if reply.error is not None:
-        raise JudgeFailure(reply.error)
-    return outputs[-1]
+    if reply.error is not None and reply.reading is None:
+        failure = JudgeMisconfigured if reply.error.kind in CONFIGURATION_KINDS else JudgeFailure
+        raise failure(reply.error)
+    return outputs[-1] if outputs else reply.text
+
+
+def _configured(options: Mapping[str, Any]) -> JudgeConfig:
+    """The judge of the environment with these options. Raises NoEndpoint, and WrongOption."""
+    allowed = [known.name for known in fields(JudgeConfig)]
+    unknown = sorted(set(options) - set(allowed))
+    if unknown:
+        raise WrongOption(f"unknown option {', '.join(unknown)}; allowed are {', '.join(allowed)}")
+    config = environment_config()
+    try:
+        return replace(config, **options)
+    except (TypeError, ValueError) as error:
+        raise WrongOption(str(error)) from error

@@ -370,11 +370,11 @@ class ItemFacet(models.Model):
 
 
 class ImportState(models.TextChoices):
-    """`ASKS` waits for somebody to say what becomes of duplicates; the last four are ends."""
+    """`ASKS` waits for somebody to look at the preview and say so; the last four are ends."""
 
     WAITING = "waiting", "Waiting"
     RUNNING = "running", "Running"
-    ASKS = "asks", "Asks about duplicates"
+    ASKS = "asks", "Waits for an answer"
     DONE = "done", "Done"
     REFUSED = "refused", "Refused"
     FAILED = "failed", "Failed"
@@ -411,6 +411,10 @@ class DatasetImport(models.Model):
     as_attempt = models.BooleanField(default=False)
     strict = models.BooleanField(default=True)
     duplicates = models.CharField(max_length=4, choices=Duplicates.choices, default=Duplicates.ASK)
+    # Names that resemble others are meant as they are written.
+    new_names = models.BooleanField(default=False, db_default=False)
+    # It asks before it stores, whatever is found.
+    preview = models.BooleanField(default=False, db_default=False)
     state = models.CharField(max_length=10, choices=ImportState.choices, default=ImportState.WAITING)
     rows_read = models.PositiveIntegerField(default=0)
     rows_stored = models.PositiveIntegerField(default=0)

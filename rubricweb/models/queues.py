@@ -34,6 +34,10 @@ class Rater(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="raters"
     )
+    # A name in files that somebody said is this member: its labels are theirs, those of later files too.
+    same_as = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="names_in_files")
+    # The ids of the reviews that became the member's, to be given back.
+    moved_reviews = models.JSONField(default=list)
 
     class Meta:
         ordering = ["name"]
@@ -134,6 +138,8 @@ class ReviewQueue(Archivable):
     everyone = models.BooleanField(default=False)
     # Labels that came in a file: one queue, closed from the beginning, without queue items.
     imported = models.BooleanField(default=False)
+    # Labels of the past: where all labels of a unit are in such queues, nobody is asked to settle them.
+    history = models.BooleanField(default=False, db_default=False)
     # SHA-256 of those labels of people in the file that were new, each with the one it came after, so that
     # they become a queue once; empty for all others, and once it has lost a rater.
     labels_digest = models.CharField(max_length=64, blank=True)

@@ -332,6 +332,8 @@ class RunTally(models.Model):
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
     cost_usd = models.FloatField(default=0.0)
+    # What the dearest of these calls cost, of those whose cost is known.
+    dearest_usd = models.FloatField(default=0.0)
     # Calls whose cost is unknown: they reported no tokens, or their model has no price.
     unpriced = models.PositiveBigIntegerField(default=0)
     in_flight = models.PositiveIntegerField(default=0)
@@ -432,6 +434,11 @@ class RunSummary(models.Model):
     score_mean = models.FloatField(null=True)
     score_low = models.FloatField(null=True)
     score_high = models.FloatField(null=True)
+    # Of the scored items; null where nothing is, and in summaries that are to be written anew: those of
+    # releases before it was kept.
+    score_lowest = models.FloatField(null=True)
+    # The share that the rubric's pass rule turns down; null without a rule.
+    below_bar = models.FloatField(null=True)
     coverage = models.FloatField(null=True)
     verdicts = models.PositiveIntegerField()
     errors = models.PositiveIntegerField()

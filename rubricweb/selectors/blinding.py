@@ -40,9 +40,10 @@ def hidden_items(
     imported twice. So an item that was submitted stays hidden while its copy waits, and the wrong words of a
     corrected item while the right ones do: they are of the same system, and were judged much alike.
 
-    Where a queue is about several system versions, all their answers to a case are hidden while one waits, in
-    the queue or not: a name, or a verdict of a run over one version, would tell by elimination who gave the
-    one that waits. A queue about one version cannot hide whose answers it asks about.
+    Where a queue asks about answers of several system versions, all answers to a case by versions it may ask
+    about are hidden while one waits, in the queue or not: a name, or a verdict of a run over one version,
+    would tell by elimination who gave the one that waits. A queue that asks about one version cannot hide
+    whose answers they are.
 
     It does not matter which run, queue or rubric version a verdict comes from, nor the person's role. Those
     hidden only by the queue `besides` are left out; the draft `submitting` counts as submitted. With `item`,
@@ -255,11 +256,11 @@ def is_hidden(viewer: User, team: Team) -> Exists:
     return Exists(hidden_items(viewer, team, item=OuterRef("pk")))
 
 
-def case_is_hidden(viewer: User, team: Team) -> Exists:
-    """The condition on items that some answer to their case is hidden: what is said of the case itself, its
-    tags, is kept from this person.
+def case_is_hidden(hidden: Exists) -> Exists:
+    """The condition on items that some answer to their case is `hidden`, see `is_hidden`: what is said of the
+    case itself, its tags, is kept from this person.
     """
-    return Exists(Item.objects.filter(is_hidden(viewer, team), case=OuterRef("case")).order_by())
+    return Exists(Item.objects.filter(hidden, case=OuterRef("case")).order_by())
 
 
 def with_other_answers(item_ids: set[int], dataset_id: int) -> set[int]:

@@ -10,6 +10,7 @@ from django.db.models import Model, Q, QuerySet
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import NotFound
 from rubricweb.models import (
+    NOT_RETIRED,
     UNENDED,
     Adjudication,
     ApiToken,
@@ -42,6 +43,7 @@ from rubricweb.models import (
     Team,
     Vote,
 )
+from rubricweb.selectors.datasets.versions import said_of
 from rubricweb.selectors.shared.pages import Page, keyset_page
 from rubricweb.selectors.spending.spending import holding
 
@@ -171,6 +173,8 @@ def plan(row: Deletable, *, now: datetime) -> DeletionPlan:
         "comments": Comment.objects.filter(in_dataset),
         "imports": DatasetImport.objects.filter(dataset__in=doomed_rows.datasets),
     }
+    if isinstance(row, System | SystemVersion):
+        belongs["items"] = answers_of(row)
     if isinstance(row, System):
         belongs["system_versions"] = SystemVersion.objects.filter(system=row)
     if isinstance(row, Team):
@@ -244,7 +248,7 @@ def _stays(row: Deletable, doomed_rows: Doomed) -> Iterator[str]:
 def refusal(row: Deletable, *, now: datetime) -> str:
     """What is to be done before it can be deleted, with its place; "" when it can be."""
     if isinstance(row, System | SystemVersion):
-        return _answers_of(row)
+        return _refused_for_answers(row)
     doomed_rows = doomed(row)
     if run := doomed_rows.runs.filter(state__in=UNENDED).order_by("pk").first():
         return f"{run} is {run.state}: cancel it first, or wait until it has finished."
@@ -272,17 +276,30 @@ def refusal(row: Deletable, *, now: datetime) -> str:
     return ""
 
 
-def _answers_of(row: System | SystemVersion) -> str:
-    """The dataset with answers of it, which are what they are; those that are being removed too."""
-    answers = Item.objects.filter(
-        Q(system_version__system=row) if isinstance(row, System) else Q(system_version=row)
-    )
-    answer = answers.select_related("dataset__team").order_by("dataset__team__deleted_at", "pk").last()
-    if answer is None:
-        return ""
-    if answer.dataset.team.deleted_at is not None:
+def answers_of(row: System | SystemVersion) -> QuerySet[Item]:
+    """The answers of a system, or of one version, in all datasets, retired ones too."""
+    is_whole = isinstance(row, System)
+    return Item.objects.filter(Q(system_version__system=row) if is_whole else Q(system_version=row))
+
+
+def _refused_for_answers(row: System | SystemVersion) -> str:
+    """The dataset with answers of it, which are what they are; those that are being removed too.
+
+    Retired answers go along with it where nothing was made of them.
+    """
+    answers = answers_of(row).select_related("dataset__team")
+    removed = answers.exclude(dataset__team__deleted_at=None)
+    if removed.exists():
         return "Its answers are still being removed: try again when that is done."
-    return f"The dataset {answer.dataset} has answers of it: delete that first, or rename the system."
+    if answer := answers.filter(retired_in=NOT_RETIRED).order_by("pk").last():
+        return (
+            f"The dataset {answer.dataset} has answers of it: retire or undo them, delete that first, or "
+            "rename the system."
+        )
+    said = said_of(list(answers.order_by("pk").values_list("pk", flat=True)))
+    if said:
+        return f"Its retired answers have {', '.join(said)}: delete the runs and queues first."
+    return ""
 
 
 def team_of(row: Deletable) -> Team:

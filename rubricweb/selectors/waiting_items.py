@@ -8,14 +8,27 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import BooleanField, Count, Exists, F, Func, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    BigIntegerField,
+    BooleanField,
+    Case,
+    Exists,
+    F,
+    Func,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    When,
+)
 
 from rubricweb.models import (
     ChangeKind,
     DatasetChange,
     Item,
     QueueItem,
-    QueueSystemVersion,
     Review,
     ReviewQueue,
     Team,
@@ -99,7 +112,7 @@ class BesideUnsubmitted(Func):
 
 
 class Asking(NamedTuple):
-    """A queue; whether it is about answers of several system versions, and its dataset has items that were
+    """A queue; whether it asks about answers of several system versions, and its dataset has items that were
     corrected.
     """
 
@@ -114,17 +127,20 @@ def asking_of(queues: QuerySet[ReviewQueue]) -> list[Asking]:
     answers = Item.objects.filter(dataset=OuterRef("dataset")).values("system_version")
     first = Subquery(answers.order_by("system_version", "position")[:1])
     last = Subquery(answers.order_by("-system_version", "-position")[:1])
-    limited = QueueSystemVersion.objects.filter(queue=OuterRef("pk")).order_by().values("queue")
-    about = Subquery(limited.annotate(n=Count("pk")).values("n"))
-    corrections = DatasetChange.objects.filter(dataset=OuterRef("dataset"), kind=ChangeKind.CORRECT)
-    rows = queues.order_by().annotate(
-        first_version=first, last_version=last, about=about, corrected=Exists(corrections)
+    # Only where the dataset has several the queue itself is read.
+    asked = QueueItem.objects.filter(queue=OuterRef("pk")).order_by().values("queue")
+    lowest, highest = (
+        Case(
+            When(first_version__lt=F("last_version"), then=Subquery(asked.annotate(v=end).values("v"))),
+            output_field=BigIntegerField(),
+        )
+        for end in (Min("item__system_version"), Max("item__system_version"))
     )
-    found = rows.values_list("pk", "dataset_id", "first_version", "last_version", "about", "corrected")
-    return [
-        Asking(pk, dataset, first != last and about != 1, corrected)
-        for pk, dataset, first, last, about, corrected in found
-    ]
+    corrections = DatasetChange.objects.filter(dataset=OuterRef("dataset"), kind=ChangeKind.CORRECT)
+    rows = queues.order_by().annotate(first_version=first, last_version=last)
+    rows = rows.annotate(lowest=lowest, highest=highest, corrected=Exists(corrections))
+    found = rows.values_list("pk", "dataset_id", "lowest", "highest", "corrected")
+    return [Asking(pk, dataset, low != high, corrected) for pk, dataset, low, high, corrected in found]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from rubricweb.engine.formats.bundle.bundle import BundledRows, write_bundle
 from rubricweb.engine.formats.datasets.writers import write_dataset
 from rubricweb.engine.formats.label_provenance import UsedDecision
 from rubricweb.engine.formats.records import FileFormat
+from rubricweb.engine.formats.scores.item_scores import SCORE_WRITERS
 from rubricweb.errors import Invalid, NotFound, Withheld
 from rubricweb.models import Dataset, ReviewQueue, Run, Team, User
 from rubricweb.selectors.comparison.comparison import compare
@@ -26,7 +27,9 @@ from rubricweb.selectors.exports import bundles
 from rubricweb.selectors.exports import exports as selected
 from rubricweb.selectors.exports.exports import WithheldItems
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
+from rubricweb.selectors.exports.item_scores import item_scores
 from rubricweb.selectors.exports.label_lineage import counted_labels
+from rubricweb.selectors.runs.graders import PER_ITEM
 from rubricweb.services.shared.journal import record
 
 __all__ = ["CONTENTS", "EXPORT_FORMATS", "Export", "export"]
@@ -71,7 +74,8 @@ def export(
     labels of it are left, ground truth needs no queue: it is what was decided.
 
     A bundle holds the verdicts with the items, ground truth, adjudications and, of a run and queues, the
-    table of agreement. Items the viewer is still to review blind are left out; a bundle keeps their texts,
+    table of agreement. Of a holistic run, the verdicts are a line for each item with its score. Items the
+    viewer is still to review blind are left out; a bundle keeps their texts,
     has no table of agreement then, and names them in its manifest. `item_ids` are the items it is limited to.
     Raises Invalid for names that are not offered, queues or runs over another dataset, items a bundle is to
     be limited to, or nothing to export; NotFound for items of another dataset; Withheld where every item
@@ -95,6 +99,8 @@ def export(
         raise Invalid("Choose a run, or queues of labels, whose verdicts you want.")
     elif format == BUNDLE:
         made = _bundle(viewer, dataset, queues, run, withheld)
+    elif run is not None and run.autograder == PER_ITEM:
+        made = _item_scores(format, queues, run, left_out, withheld.unnamed)
     else:
         made = _verdicts(format, dataset, queues, run, left_out, withheld.unnamed)
     # A later decision about the same labels does not change what this export said: see `recorded_exports`.
@@ -191,6 +197,24 @@ def _verdicts(
     )
     rows = selected.verdict_rows(dataset, queues, run, counted, withheld=left_out, unnamed=unnamed)
     return _Made(write(rows, head), counted.decisions)
+
+
+def _item_scores(
+    format: str,
+    queues: Sequence[ReviewQueue],
+    run: Run,
+    left_out: Collection[int],
+    unnamed: Mapping[int, str],
+) -> _Made:
+    """A holistic judge answers no criterion: its file has a line for each item."""
+    if queues:
+        raise Invalid.at(
+            "queue", f"queues beside {run}", "none: a holistic run has a score per item and no verdicts"
+        )
+    if format not in SCORE_WRITERS:
+        allowed = f"{' or '.join(SCORE_WRITERS)}: a holistic run has a score per item and no verdicts"
+        raise Invalid.at("format", format, allowed)
+    return _Made(SCORE_WRITERS[format](item_scores(run, withheld=left_out, unnamed=unnamed)), ())
 
 
 def _bundle(

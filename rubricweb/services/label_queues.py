@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from django.db import transaction
+from django.db.models import Q
 
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid
@@ -13,8 +14,10 @@ from rubricweb.models import (
     Blind,
     Dataset,
     Item,
+    LabelDecision,
     LabelDecisionKind,
     QueueItem,
+    QueueState,
     Rater,
     RaterKind,
     ReviewQueue,
@@ -27,7 +30,8 @@ from rubricweb.selectors.reviews import queue_sources
 from rubricweb.selectors.reviews.queue_sources import SAMPLE, SEEDS, Source, new_seed
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.rubrics.label_changes import LabelChange, changes_in_version
-from rubricweb.services.reviews import queues
+from rubricweb.selectors.rubrics.label_queues import LabelQueue, label_queues
+from rubricweb.services.reviews import queue_changes, queues
 from rubricweb.services.rubrics import label_decisions, rubrics
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, require_change, rubric_of
 
@@ -39,12 +43,14 @@ NAME_MAX = 120
 @dataclass(frozen=True)
 class QueueWish:
     """How the queue of a decision is to be opened. Without `raters` those who gave the earlier labels are
-    asked. `size` items of a probe are drawn with `seed`: PROBED of them, with a new one.
+    asked. `size` items of a probe are drawn with `seed`: PROBED of them, with a new one. To label again,
+    `raters_per_item` people are asked about each item: as many as labelled it before, where it is None.
     """
 
     raters: Sequence[User] = ()
     size: int | None = None
     seed: int | None = None
+    raters_per_item: int | None = None
 
 
 @dataclass(frozen=True)
@@ -98,12 +104,28 @@ def decide(
 ) -> LabelChange:
     """`label_decisions.decide`, with the queue to label again or to probe opened in the same step.
 
-    Where it cannot be opened, nothing is decided.
+    Where it cannot be opened, nothing is decided. A decision of another kind closes the queues of the one it
+    replaces, which nobody needs any more: `closed` of what is returned names them.
     """
     label_decisions.decide(version, uid, chosen, by=by, seen=seen)
+    closed = _close_replaced(seen, chosen.kind, by=by)
     if opening is not None:
         _open(version, require_change(changes_in_version(version, viewer=None), uid), opening, by=by)
-    return require_change(changes_with_probes(version, viewer=by), uid)
+    change = require_change(changes_with_probes(version, viewer=by), uid)
+    return replace(change, closed=closed)
+
+
+def _close_replaced(replaced: int | None, kind: str, *, by: User) -> tuple[LabelQueue, ...]:
+    """Closes what is open for a decision that one of another kind replaced; an editor can open it again."""
+    if replaced is None:
+        return ()
+    earlier = LabelDecision.objects.get(pk=replaced)
+    same = LabelDecision.objects.filter(version=earlier.version_id, criterion=earlier.criterion_id)
+    opened = label_queues(Q(label_decision__in=same.exclude(kind=kind)))
+    found = [one for several in opened.values() for one in several if one.queue.state != QueueState.CLOSED]
+    for one in found:
+        queues.close_queue(one.queue, by=by)
+    return tuple(found)
 
 
 @transaction.atomic
@@ -134,21 +156,28 @@ def _open(version: RubricVersion, change: LabelChange, wish: QueueWish, *, by: U
 def _open_all(version: RubricVersion, change: LabelChange, wish: QueueWish, *, by: User) -> list[ReviewQueue]:
     """Opens a queue for each dataset with labels under the words before, about the reworded criteria alone.
 
-    To *label again*: over every item whose labels wait, for as many raters as labelled it. To *probe*: over
-    items drawn at random, each for one rater who labelled it, blind to their own label too; for another where
-    none of them can. None is opened where the change has its queues already. Raises Conflict where nothing is
-    to be labelled again, Invalid where nobody may, or where fewer items have labels than are to be probed.
+    To *label again*: over every item whose labels wait, for as many raters as labelled it, or as wished. To
+    *probe*: over items drawn at random, each for one rater who labelled it, blind to their own label too; for
+    another where none of them can. Where the change has its queues already, these are opened again. Raises
+    Conflict where nothing is to be labelled again, Invalid where nobody may, or where fewer items have labels
+    than are to be probed.
     """
     decision = change.decision
     if decision is None or decision.kind == LabelDecisionKind.CARRY:
         raise Conflict("Decide to label again or to probe first: only these open a review queue.")
     if change.queues:
+        # Closed when another decision replaced this kind of work, which is wanted again.
+        for one in change.queues:
+            if one.queue.state == QueueState.CLOSED and not one.is_done:
+                queue_changes.reopen_queue(one.queue, by=by)
         return []
     earlier = _earlier(version, change, wish)
     if not earlier.raters:
         raise Conflict("No labels wait under the words before: there is nothing to label again.")
     if decision.kind == LabelDecisionKind.PROBE:
         return _open_probe(version, change, wish, earlier, by)
+    if wish.raters_per_item is not None and wish.raters_per_item < 1:
+        raise Invalid.at("raters_per_item", str(wish.raters_per_item), "a whole number from 1")
     if wish.size is not None or wish.seed is not None:
         raise Invalid.at("size", "a size or seed with label_again", "none: every item whose labels wait")
     return _open_for_all(version, change, wish, earlier, by)
@@ -191,14 +220,17 @@ def _open_for_all(
     for one in later_labels(change.pairs):
         again[one.item_id].add((one.rater_id, one.criterion_id))
     # What a file settled without a person is labelled by one.
-    wanted = {pk: max(1, len(raters)) for pk, raters in earlier.raters.items()}
+    asked_for = wish.raters_per_item
+    wanted = {pk: asked_for or max(1, len(raters)) for pk, raters in earlier.raters.items()}
     waiting = [pk for pk in sorted(wanted) if len(again[pk]) < wanted[pk] * len(change.pairs)]
     if not waiting:
-        raise Conflict("Every item has as many labels under the new words as it had under those before.")
+        many = f"{asked_for} labels" if asked_for else "as many labels as it had under those before"
+        raise Conflict(f"Every item has {many} under the new words.")
     people = list(wish.raters) or list(earlier.able.values())
     most = max(wanted[pk] for pk in waiting)
     if not wish.raters and len(people) < most:
-        _refuse_people(earlier, f"items had up to {most} raters each")
+        why = f"each item is for {most}" if asked_for else f"items had up to {most} raters each"
+        _refuse_people(earlier, why)
     opened = []
     for dataset, items in earlier.by_dataset(waiting).items():
         most = max(wanted[pk] for pk in items)
@@ -220,6 +252,9 @@ def _open_probe(
 ) -> list[ReviewQueue]:
     size = PROBED if wish.size is None else wish.size
     population = sorted(earlier.raters)
+    if wish.raters_per_item is not None:
+        found = f"{counted(wish.raters_per_item, 'person', 'people')} per item of a probe"
+        raise Invalid.at("raters_per_item", found, "none: each of its items is for one person")
     if not 1 <= size <= len(population):
         raise Invalid.at(
             "size",

@@ -119,11 +119,13 @@ def store_labels(
     queue_name: str,
     filename: str = "",
     detail: Mapping[str, Any] | None = None,
+    history: bool = False,
 ) -> StoredLabels:
     """Labels of people as submitted reviews of a closed queue, one review per (item, rater); those of a
     machine as a finished run. All or nothing.
 
-    What was imported before is left out. `detail` goes into the journal beside what it says of every import.
+    What was imported before is left out. The queue is one of `history` where nobody is to settle what its
+    raters differ on. `detail` goes into the journal beside what it says of every import.
     Raises Conflict where nothing is new, NotFound for a dataset that was deleted since it was read.
     """
     queue_name = queue_name.strip()[:200] or "Imported labels"
@@ -135,6 +137,9 @@ def store_labels(
     queue = None
     if new.people:
         queue = _store_reviews(dataset, rubric_version, new, by=by, queue_name=queue_name)
+        if history:
+            queue.history = True
+            queue.save(update_fields=["history"])
     source = filename or queue_name
     runs = [
         imported_runs.store(
@@ -145,6 +150,7 @@ def store_labels(
     count = len(new.people) + sum(len(grades) for _, grades, _ in new.machines)
     raters = len({rater_id for (_, rater_id), _, _ in new.people}) + len(new.machines)
     details = {"labels": count, "raters": raters, "file": filename, **(detail or {})}
+    details |= {"history": True} if history and queue is not None else {}
     record(dataset.team, by, "imported labels", queue or runs[0], **details)
     return StoredLabels(queue, tuple(runs), new.known)
 

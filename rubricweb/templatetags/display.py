@@ -16,13 +16,17 @@ from django.utils.safestring import SafeString
 
 from rubricweb.engine import number_format, origin
 from rubricweb.engine.agreement.intervals import NOTHING_MEASURED
-from rubricweb.engine.number_format import MISSING, is_number
+from rubricweb.engine.formats.content_ids import given_key
+from rubricweb.engine.number_format import MISSING, is_number, low_end_words
 from rubricweb.engine.scoring.effect import verdict_effect, verdict_words
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models.teams import Role
 from rubricweb.selectors.datasets.titles import ItemTitle
 
 register = template.Library()
+
+
+register.filter("given_key", given_key)
 
 
 @register.filter
@@ -125,6 +129,22 @@ def figure(
         format_html(' title="{}"', reason) if reason else "",
         format_html_join(" ", "{}", ((part,) for part in parts if part)),
     )
+
+
+@register.simple_tag
+def low_end(lowest: float | None, below_bar: float | None = None) -> SafeString:
+    """What stands beside a mean: "lowest 0.12, 8% do not pass"; nothing where no lowest score is known."""
+    return (
+        format_html('<span class="nowrap">{}</span>', low_end_words(lowest, below_bar))
+        if is_number(lowest)
+        else SafeString("")
+    )
+
+
+@register.simple_tag
+def unseen(scores: Any, noun: str) -> str:
+    """What so many units could not have shown, for a `RunComparison`."""
+    return number_format.unseen_words(scores.n, noun, scores.unseen_failures)
 
 
 @register.filter
@@ -249,13 +269,16 @@ def state_chip(state: str | None, errored: int | None = None) -> SafeString:
 
 @register.simple_tag
 def item_title(titles: Mapping[int, ItemTitle], item_id: int) -> SafeString:
-    """An item's name where one is shown: number and first words, its key on hover for whoever may see it."""
+    """An item's name where one is shown: number and first words.
+
+    On hover its key, for whoever may see it, where somebody gave it one.
+    """
     title = titles.get(item_id)
     if title is None:  # deleted meanwhile
         return format_html("{}", MISSING)
     return format_html(
         '<span class="item-title"{}><span class="item-title__number num">{}</span> <bdi>{}</bdi></span>',
-        format_html(' title="{}"', title.key) if title.key else "",
+        format_html(' title="{}"', given_key(title.key)) if given_key(title.key) else "",
         title.number,
         title.words,
     )

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.exceptions import PermissionDenied, TooManyFieldsSent
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFieldsSent
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import render
 
-from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge, Withheld
+from rubricweb.errors import Busy, Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge, Withheld
 from rubricweb.web.way_back import page_before
 
 STATUS: dict[type[Refusal], int] = {
@@ -19,6 +19,7 @@ STATUS: dict[type[Refusal], int] = {
     Invalid: 400,
     Conflict: 409,
     TooLarge: 413,
+    Busy: 429,
 }
 
 
@@ -80,6 +81,10 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if isinstance(exception, TooManyFieldsSent):
         most = f"{settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,}"
         text = f"This form has more than {most} fields. A rubric this large can be saved as YAML or JSON."
+        return refused(request, TooLarge(text))
+    if isinstance(exception, RequestDataTooBig):
+        megabytes = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1024**2
+        text = f"This form holds more than {megabytes} MB of text, the most it takes."
         return refused(request, TooLarge(text))
     return _page(request, 400, "Not understood", "The request could not be read. Go back and try again.")
 

@@ -63,12 +63,16 @@ team_urls: list[URLPattern] = [
     path("datasets/<int:dataset_id>/add/", imports.add_items, name="dataset_add"),
     path("datasets/<int:dataset_id>/labels/", label_files.import_labels, name="labels_import"),
     path("datasets/<int:dataset_id>/raters/<int:rater_id>/", datasets.rater_kind, name="rater_kind"),
+    path(
+        "datasets/<int:dataset_id>/raters/<int:rater_id>/member/", datasets.rater_member, name="rater_member"
+    ),
     path("datasets/<int:dataset_id>/columns/", datasets.declare_columns, name="dataset_columns"),
     path("datasets/<int:dataset_id>/split/", datasets.split, name="dataset_split"),
     path("datasets/<int:dataset_id>/halves/", halves.split_cases, name="dataset_halves"),
     path("datasets/<int:dataset_id>/halves/extend/", halves.extend, name="dataset_halves_extend"),
     path("datasets/<int:dataset_id>/selection/", datasets.select, name="dataset_selection"),
     path("datasets/<int:dataset_id>/retire/", retirement.retire, name="dataset_retire"),
+    path("datasets/<int:dataset_id>/undo/", retirement.undo, name="dataset_undo"),
     path("datasets/<int:dataset_id>/restore/", retirement.restore, name="dataset_restore"),
     path("datasets/<int:dataset_id>/tags/", tags.change_selected, name="dataset_tags"),
     path("items/<int:item_id>/", datasets.item, name="item"),

@@ -48,8 +48,10 @@ def test_two_of_five_criteria_are_chosen_labelled_and_compared(
     for name in ("river", "polite"):
         page.get_by_role("checkbox", name=re.compile(f"^{name}")).press("Space")
     expect(page.locator("[data-criteria-count]")).to_have_text("2 of 5 chosen")
-    # For nobody it is refused: what is wrong has the focus, above the form, and leads to its field. Sent
-    # again from there, it is said above the form again.
+    # Who labels mostly is ticked. For nobody it is refused: what is wrong has the focus, above the form, and
+    # leads to its field. Sent again from there, it is said above the form again.
+    for name in ("Ann", "Rae"):
+        page.get_by_role("checkbox", name=name).uncheck()
     problems = page.get_by_role("alert")
     for _ in range(2):
         page.get_by_role("button", name="Open queue").press("Enter")
@@ -125,7 +127,7 @@ def test_a_range_of_items_is_selected_by_mouse_and_by_keyboard_and_opens_a_queue
     expect(page.get_by_role("heading", level=1)).to_have_text("Add the 2 selected items to a review queue")
     page.get_by_role("link", name="New queue").first.press("Enter")
     expect(page.get_by_role("radio", name="The 2 selected items")).to_be_checked()
-    page.get_by_label("Name").fill("First and last")
+    page.get_by_role("textbox", name="Name").fill("First and last")
     page.get_by_role("combobox", name="Rubric").select_option(label="Capitals v1")
     page.get_by_role("checkbox", name="The whole team").check()
     page.get_by_role("button", name="Open queue").press("Enter")
@@ -213,7 +215,7 @@ def test_four_decisions_are_published_labelled_by_keyboard_and_return_to_compare
     open_as(people.ann, f"/t/{slug}/review/{again.pk}/", on=sheet)
     sheet.get_by_role("button", name="Start reviewing").press("Enter")
     for _ in dataset.items.all():
-        expect(sheet.get_by_role("button", name="Submit")).to_be_visible()
+        expect(sheet.get_by_role("button", name="Submit and next")).to_be_visible()
         expect(sheet.locator(".criterion__name")).to_have_text(["concise"])
         here = sheet.url
         sheet.keyboard.press("m")
@@ -251,7 +253,7 @@ def test_the_versions_follow_the_chosen_dataset(people: Cast, open_as: Open, vio
     page = open_as(people.ed, f"/t/{people.team.slug}/review/new/")
     boxes = page.locator("#systems input[type=checkbox]")
     expect(boxes).to_have_count(0)
-    page.get_by_label("Name").fill("New answers")
+    page.get_by_role("textbox", name="Name").fill("New answers")
     page.get_by_label("Dataset").select_option(label=plain.name)
     page.get_by_label("Dataset").select_option(label=world.dataset.name)
     expect(boxes).to_have_count(2)

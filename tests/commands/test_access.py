@@ -50,6 +50,8 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("datasets", "split"): (Role.EDITOR, "{dataset_name} --dev 1"),
     ("datasets", "raters"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "rater-kind"): (Role.EDITOR, "{dataset_name} ann human"),
+    ("datasets", "rater-member"): (Role.EDITOR, "{dataset_name} ann bob"),
+    ("datasets", "undo"): (Role.EDITOR, "{dataset_name} --plan"),
     ("import-rubric",): (Role.EDITOR, "missing.yaml"),
     ("import-dataset",): (Role.EDITOR, "missing.jsonl"),
     ("add-items",): (Role.EDITOR, "missing.jsonl --dataset {dataset_name}"),

@@ -88,6 +88,7 @@ ELSEWHERE = {
     # tests/commands/datasets/test_combining.py
     *("datasets combine", "datasets combination-runs", "datasets cancel-combination"),
     "datasets correct",  # tests/commands/datasets/test_retirement.py
+    *("datasets rater-member", "datasets undo"),  # tests/api/datasets
     "datasets restore",  # tests/commands/datasets/test_retirement.py
     "datasets split",  # tests/commands/datasets/test_rooms_of_data.py
     *("labels changes", "labels decide", "labels open-queue"),  # tests/api/rubrics/test_label_decisions.py

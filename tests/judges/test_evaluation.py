@@ -187,8 +187,6 @@ def test_experiments_share_a_cache_of_answers(tmp_path: Path) -> None:
         capitals("Paris", "Rome"), judge.grader(), experiment_name="b", experiments_dir=tmp_path, cache=cache
     )
     assert (result.successful_items, len(judge.asked)) == (2, 2)
-    with pytest.raises(ValueError, match="cache without experiment_name"):
-        run(capitals("Paris"), judge.grader(), cache=cache)
 
 
 def test_an_answer_that_could_not_be_read_is_not_kept(tmp_path: Path) -> None:
@@ -329,3 +327,55 @@ def test_a_default_that_is_given_by_name_alone_counts() -> None:
 
     small, same, large = (grader_digest(ask_with(model), "") for model in ("small", "small", "large"))
     assert small == same != large
+
+
+@pytest.mark.parametrize("kept", ["experiment", "experiment and cache", "cache"])
+def test_a_changed_criterion_asks_that_criterion_alone_however_answers_are_kept(
+    tmp_path: Path, kept: str
+) -> None:
+    where = {} if kept == "cache" else {"experiment_name": "cities", "experiments_dir": tmp_path}
+    where |= {"cache": tmp_path / "answers.jsonl"} if "cache" in kept else {}
+    asked: list[str] = []
+    count, calls = 0, {"MET": 0}
+
+    async def counting(system_prompt: str, user_prompt: str) -> PerCriterionOutput:
+        nonlocal count
+        count += 1
+        calls["MET"] += 1
+        asked.append(user_prompt)  # all three change, and are no setting of the judge
+        return PerCriterionOutput(criterion_status="MET", explanation="So.")
+
+    for requirement, questions in (("Names the city", 4), ("Names the river", 2), ("Names the river", 0)):
+        asked.clear()
+        result = run(
+            capitals("Paris", "Rome", requirement=requirement), PerCriterionGrader(counting), **where
+        )
+        assert (result.successful_items, len(asked)) == (2, questions)
+    assert (count, calls) == (6, {"MET": 6})
+    assert (tmp_path / "experiments").exists() is False
+
+
+def test_a_setting_that_the_function_only_reads_still_counts(tmp_path: Path) -> None:
+    def ask_by(settings: dict[str, str], words: list[str]) -> PerCriterionGrader:
+        async def ask(system_prompt: str, user_prompt: str) -> PerCriterionOutput:
+            seen = {}
+            seen[settings["model"]] = words[0]
+            return PerCriterionOutput(criterion_status="MET", explanation=str(seen))
+
+        return PerCriterionGrader(ask)
+
+    where = {"experiment_name": "cities", "experiments_dir": tmp_path}
+    first = run(capitals("Paris"), ask_by({"model": "a"}, ["x"]), **where)
+    other = run(capitals("Paris"), ask_by({"model": "b"}, ["x"]), **where)
+    third = run(capitals("Paris"), ask_by({"model": "b"}, ["y"]), **where)
+    said = [one.item_results[0].report.report[0].reason for one in (first, other, third)]
+    assert said == ["{'a': 'x'}", "{'b': 'x'}", "{'b': 'y'}"]
+
+
+def test_calls_in_flight_are_at_most_the_questions_of_the_items_at_a_time() -> None:
+    judge = Judge()
+    panel = PanelGrader([Member(judge.grader(), "a"), Member(judge.grader(), "b")], repeats=2)
+    run(capitals(*"abcd"), panel, max_concurrent_items=1)
+    # One item: two criteria, two judges, each asked twice.
+    assert judge.most == 2 * 2 * 2
+    assert len(judge.asked) == 4 * 8

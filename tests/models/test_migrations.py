@@ -31,7 +31,7 @@ from rubricweb.models import (
     RunItem,
 )
 from rubricweb.selectors.reviews.queue_sources import Source
-from rubricweb.services.datasets import retirement
+from rubricweb.services.datasets.changes import retirement
 from rubricweb.services.datasets.halves import drawing
 from rubricweb.services.datasets.splits import split_dataset
 from rubricweb.services.reviews import queue_changes, queues, reviews
@@ -312,7 +312,7 @@ def test_seals_from_before_get_a_salt_and_are_proved_by_the_same_items_and_label
     about = {"units": 1, "items": 1, "dataset_version": 1}
     for data in ("a", "b"):
         HalfLook.objects.create(dataset=dataset, data=data * 64, seal="f" * 64, **about)
-    salt_seals = import_module("rubricweb.migrations.0069_salts_of_seals").salt_seals
+    salt_seals = import_module("rubricweb.migrations.0063_salts_of_seals").salt_seals
     Dataset.objects.update(seal_salt="")
     salt_seals(apps, connection.schema_editor())
     for half in Dataset.objects.filter(pk__in=then):

@@ -127,7 +127,7 @@ def judge(tmp_path: Path) -> Iterator[SlowJudge]:
 def installation(request: pytest.FixtureRequest) -> Iterator[Installation]:
     """A prepared one; with the parameter "empty" one where nothing is yet, as at the first start."""
     # Programs of these tests ask as fast as they can: how often a token may be used is tested by itself.
-    more = {"SWEEP_SECONDS": "1", "API_REQUESTS_PER_MINUTE": "0"}
+    more = {"SWEEP_SECONDS": "1", "API_REQUESTS_PER_MINUTE": "0", "FILES_READ_AT_ONCE": "100"}
     with scratch_installation(empty=getattr(request, "param", "") == "empty", **more) as one:
         yield one
 

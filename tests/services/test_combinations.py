@@ -25,7 +25,8 @@ from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.services import adjudications, exports
 from rubricweb.services.combinations import combinations, plans, reruns
 from rubricweb.services.combinations.matching import AskedPart, suggested
-from rubricweb.services.datasets import retirement, splits, systems
+from rubricweb.services.datasets import splits, systems
+from rubricweb.services.datasets.changes import retirement
 from rubricweb.services.datasets.halves import drawing
 from rubricweb.services.datasets.tags import tagging
 from rubricweb.services.deletions import deletions

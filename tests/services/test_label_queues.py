@@ -11,6 +11,7 @@ from rubricweb.models import (
     Dataset,
     JournalEntry,
     QueueItem,
+    QueueState,
     ReviewQueue,
     RubricVersion,
     User,
@@ -420,3 +421,44 @@ def test_who_is_still_to_answer_the_probe_sees_neither_figures_nor_their_own_rev
     found = about(second, people.ann).probe
     assert found is not None
     assert found.agreement.n == 3
+
+
+def test_a_decision_of_another_kind_closes_the_queue_of_the_one_it_replaces(
+    people: Cast, first: RubricVersion, labelled: ReviewQueue
+) -> None:
+    second = second_of(first)
+    [probe] = decided(second, people.ed, "probe", QueueWish(size=3, seed=7)).queues
+    change = decided(second, people.ed, "carry")
+    assert [(one.queue.pk, one.submitted, one.wanted) for one in change.closed] == [(probe.queue.pk, 0, 3)]
+    assert ReviewQueue.objects.get(pk=probe.queue.pk).state == QueueState.CLOSED
+    closed = JournalEntry.objects.filter(verb="closed").values_list("target_label", flat=True)
+    assert list(closed) == [probe.queue.name]
+    # Decided as before, the queue is wanted again, and there is no second one.
+    again = decided(second, people.ed, "probe", QueueWish(size=3, seed=7))
+    assert [(one.queue.pk, one.queue.state) for one in again.queues] == [(probe.queue.pk, QueueState.OPEN)]
+    assert again.closed == ()
+    # Taken back, nothing waits for a probe either.
+    assert [one.queue.pk for one in decided(second, people.ed, "later").closed] == [probe.queue.pk]
+
+
+def test_another_reason_for_the_same_decision_leaves_its_queue_open(
+    people: Cast, first: RubricVersion, labelled: ReviewQueue
+) -> None:
+    second = second_of(first)
+    [opened] = decided(second, people.ed, "label_again", QueueWish()).queues
+    assert decided(second, people.ed, "label_again").closed == ()
+    assert ReviewQueue.objects.get(pk=opened.queue.pk).state == QueueState.OPEN
+
+
+def test_label_again_asks_as_many_people_as_are_wished(
+    people: Cast, first: RubricVersion, labelled: ReviewQueue
+) -> None:
+    second = second_of(first)
+    with pytest.raises(Invalid) as refused:
+        decided(second, people.ed, "label_again", QueueWish(raters_per_item=3))
+    assert "each item is for 3" in refused.value.faults[0].allowed
+    with pytest.raises(Invalid, match="each of its items is for one person"):
+        decided(second, people.ed, "probe", QueueWish(raters_per_item=2))
+    [opened] = decided(second, people.ed, "label_again", QueueWish(raters_per_item=1)).queues
+    # 3 items for one person each, where two labelled each of them before.
+    assert (opened.items, opened.wanted, opened.queue.raters_per_item) == (3, 3, 1)

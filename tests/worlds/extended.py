@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from rubricweb.models import Item, Run
-from rubricweb.services.datasets import corrections
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets.changes import corrections
+from rubricweb.services.datasets.changes.corrections import Correction
 from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Cast, WakeUps

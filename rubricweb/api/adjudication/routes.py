@@ -35,7 +35,8 @@ def list_to_adjudicate(request: TokenRequest, asked: Query[schemas.InboxQuery]) 
 
     People differ, the judge differs from them, the judge's votes or repeats differ, several cannot assess.
     Final labels count, settled units only when asked for. `left_out` counts items of these datasets you are
-    still to review blind.
+    still to review blind. What was labelled in queues of the past alone (`history`) is listed where a run or
+    queue is asked for.
     """
     team = request.auth.team
     run = None if asked.run is None else access.access_run(team, asked.run)

@@ -11,7 +11,7 @@ from rubricweb.api.datasets.versions import right_words
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.models import Role
 from rubricweb.selectors.comparison.case import case_answers
-from rubricweb.services.datasets import corrections
+from rubricweb.services.datasets.changes import corrections
 
 cases = Room("datasets")
 
@@ -27,7 +27,9 @@ def get_case(request: TokenRequest, case_id: int, asked: Query[schemas.CaseQuery
     return schemas.case_in_full(case, answers)
 
 
-@cases.write("PATCH", "/cases/{int:case_id}", Role.EDITOR, version_schemas.ChangePlan)
+@cases.write(
+    "PATCH", "/cases/{int:case_id}", Role.EDITOR, version_schemas.ChangePlan, body_setting="UPLOAD_MAX_BYTES"
+)
 def correct_case(request: TokenRequest, case_id: int, body: version_schemas.CaseWords) -> Any:
     """Correct the words of a case.
 

@@ -258,7 +258,8 @@ class PeopleMean(Schema):
     `trust` is 0 where the judge is ignored, 1 where it is corrected in full, null where it tells nothing or
     everything is labelled. `missing` items were drawn and have no label; above a tenth of the draw `worst`
     and `best` are where the interval would end with all of them at that end. `reason` says why there is no
-    interval.
+    interval. `raters` gave the labels, 0 where that is not known; `of_raters` says "of these 2 raters" where
+    they are too few to tell how other people would differ, so that the interval is of these raters alone.
     """
 
     value: float | None
@@ -271,6 +272,8 @@ class PeopleMean(Schema):
     worst: float | None
     best: float | None
     reason: str
+    raters: int
+    of_raters: str
 
     @staticmethod
     def resolve_trust(comparison: Any) -> float | None:

@@ -21,13 +21,21 @@ from rubricweb.services.shared.uploads import keep
 imports = Room("datasets")
 
 
-@imports.write("POST", "/datasets/imports", Role.EDITOR, schemas.DatasetImport, status=202)
+@imports.write(
+    "POST",
+    "/datasets/imports",
+    Role.EDITOR,
+    schemas.DatasetImport,
+    status=202,
+    body_setting="IMPORT_MAX_BYTES",
+)
 def start_import(request: TokenRequest, file: File[UploadedFile], asked: Form[schemas.ImportForm]) -> Any:
     """Import a file in the background.
 
     The answer names the import; ask for it again until its state is `done`, `refused`, `failed` or
     `cancelled`. All of the file is stored or nothing. In the state `asks` it waits to be told what becomes of
-    items whose words came before, unless `duplicates` says so at once. Files may be larger than elsewhere.
+    items whose words came before, and that names much like others are meant, unless `duplicates` and
+    `new_names` say so at once; with `preview` it always waits. Files may be larger than elsewhere.
     While you are to review answers blind of a dataset with several system versions, only `keep` is taken
     (else 403): what is a duplicate would tell who answered.
     """
@@ -43,6 +51,8 @@ def start_import(request: TokenRequest, file: File[UploadedFile], asked: Form[sc
         as_attempt=asked.as_attempt,
         strict=asked.strict,
         duplicates=asked.duplicates,
+        new_names=asked.new_names,
+        preview=asked.preview,
     )
     services.check(request.auth.team, wanted, by=request.auth.user)
     return services.start(
@@ -78,14 +88,14 @@ def get_import(request: TokenRequest, import_id: int) -> Any:
 def list_import_faults(request: TokenRequest, import_id: int) -> HttpResponse:
     """Every fault of a refused file."""
     job = access.access_import(request.auth.team, import_id)
-    return HttpResponse(services.faults_csv(job), content_type="text/csv; charset=utf-8")
+    return HttpResponse(selected.faults_csv(job), content_type="text/csv; charset=utf-8")
 
 
 @imports.write("POST", "/datasets/imports/{int:import_id}/duplicates", Role.EDITOR, schemas.DatasetImport)
 def decide_duplicates(request: TokenRequest, import_id: int, body: schemas.DuplicatesDecision) -> Any:
-    """Say what becomes of duplicates.
+    """Go on with an import that asks, and say what becomes of duplicates.
 
-    Refused (409) for an import that does not ask.
+    New names are taken as they are written. Refused (409) for an import that does not ask.
     """
     job = access.access_import(request.auth.team, import_id)
     services.decide(job, body.duplicates, by=request.auth.user, enqueue=tasks.notify_import)

@@ -12,11 +12,14 @@ from rubricweb.api.deletions import schemas as deletion_schemas
 from rubricweb.api.deletions.deleting import deleted, planned
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import listed
+from rubricweb.api.people import people
 from rubricweb.api.schemas import Naming, WithFields, list_of
 from rubricweb.models import Dataset, Role, RubricVersion, Team
 from rubricweb.selectors.datasets import items as selected
 from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.selectors.datasets.halves import read_half
+from rubricweb.selectors.datasets.imports import imported_raters
+from rubricweb.selectors.datasets.systems import answers_called
 from rubricweb.selectors.datasets.tags import asked_tags, name_tags
 from rubricweb.services.datasets import answers, raters, splits
 from rubricweb.services.datasets import columns as column_services
@@ -44,9 +47,7 @@ def list_datasets(request: TokenRequest, asked: Query[schemas.DatasetQuery]) -> 
 def import_dataset(
     request: TokenRequest,
     file: File[UploadedFile],
-    name: Form[str] = "",
-    system: Form[str] = "",
-    strict: Form[bool] = True,
+    form: Form[schemas.DatasetFileForm],
 ) -> Any:
     """Import a dataset file.
 
@@ -54,7 +55,9 @@ def import_dataset(
     with its place. A rubric in the file is published, ground truth becomes submitted reviews, grades of
     machines imported runs. `system`, as assistant@v5, is the version that answered where the rows name none;
     a row that names another is a fault. With `strict` false, what has no counterpart here in a file of
-    another program is left out, and `left_out` says what.
+    another program is left out, and `left_out` says what. Refused (409) where items say what an earlier one
+    says, unless `duplicates` says what becomes of them, and for a system or version that is named much like
+    another, unless `new_names` is true. `preview` says what was new.
     """
     data, filename = uploads.read(file)
     stored = services.import_dataset_file(
@@ -62,31 +65,61 @@ def import_dataset(
         by=request.auth.user,
         data=data,
         filename=filename,
-        name=name,
-        system=system,
-        strict=strict,
+        name=form.name,
+        system=form.system,
+        choices=form.choices(strict=form.strict),
     )
     shown = schemas.dataset_in_full(stored.dataset, request.auth.user)
     return WithFields(shown, **schemas.left_out_of(stored))
 
 
+@datasets.write("POST", "/datasets/import/plan", Role.EDITOR, schemas.ItemsPreview)
+def plan_import(request: TokenRequest, file: File[UploadedFile], form: Form[schemas.DatasetFileForm]) -> Any:
+    """Say what a dataset file would bring.
+
+    Takes what the import takes and is refused as that would be, but asks nothing; stores nothing.
+    """
+    data, filename = uploads.read(file)
+    given: dict[str, Any] = {"name": form.name, "system": form.system, "strict": form.strict}
+    return services.plan_dataset_file(request.auth.team, data=data, filename=filename, **given)
+
+
 @datasets.write("POST", "/datasets/{int:dataset_id}/items", Role.EDITOR, schemas.AddedItems, status=201)
 def add_items(
-    request: TokenRequest, dataset_id: int, file: File[UploadedFile], strict: Form[bool] = True
+    request: TokenRequest, dataset_id: int, file: File[UploadedFile], form: Form[schemas.ItemsFileForm]
 ) -> Any:
     """Add the items of a file to a dataset.
 
     Read as an import is, all of it or nothing unless `strict` is false: every id must be new to the dataset.
     Runs take the items in when they are extended, open queues hand them out after the others. Refused (409)
-    for a half of a split.
+    for a half of a split, and for duplicates and names as an import is; while you are to review answers of it
+    blind, only `keep` is taken of `duplicates` (else 403). `preview` says what was new.
     """
     dataset = access.access_dataset(request.auth.team, dataset_id)
     data, filename = uploads.read(file)
     stored = services.add_items_of_file(
-        dataset, by=request.auth.user, data=data, filename=filename, strict=strict
+        dataset,
+        by=request.auth.user,
+        data=data,
+        filename=filename,
+        choices=form.choices(strict=form.strict),
     )
     shown = schemas.dataset_in_full(dataset, request.auth.user)
     return {"items": stored.items, "dataset": shown, **schemas.left_out_of(stored)}
+
+
+@datasets.write("POST", "/datasets/{int:dataset_id}/items/plan", Role.EDITOR, schemas.ItemsPreview)
+def plan_items(
+    request: TokenRequest, dataset_id: int, file: File[UploadedFile], form: Form[schemas.ItemsFileForm]
+) -> Any:
+    """Say what the items of a file would add to a dataset.
+
+    Takes what adding them takes and is refused as that would be, but asks nothing; stores nothing.
+    """
+    dataset = access.access_dataset(request.auth.team, dataset_id)
+    data, filename = uploads.read(file)
+    given: dict[str, Any] = {"data": data, "filename": filename, "strict": form.strict}
+    return services.plan_items(dataset, viewer=request.auth.user, **given)
 
 
 @datasets.read("/datasets/{int:dataset_id}", Role.VIEWER, schemas.Dataset)
@@ -127,23 +160,23 @@ def add_answers(
     request: TokenRequest,
     dataset_id: int,
     file: File[UploadedFile],
-    system: Form[str],
-    as_attempt: Form[bool] = False,
-    plan: Form[bool] = False,
+    form: Form[schemas.AnswersForm],
 ) -> Any:
     """Add a system version's answers to the cases of a dataset.
 
     A row of the file names its case by `case_id`, or by `id` where there are no case ids, and holds the
     submission; it is asked what its case asks. All of it or nothing: rows of unknown cases and of cases that
     `system` (assistant@v5) has answered before are refused, unless `as_attempt` makes those its next attempt.
-    With `plan` nothing is stored and the answer says what would be. Refused (409) for a half of a split.
+    With `plan` nothing is stored or asked and the answer says what would be. Refused (409) for a half of a
+    split, and for duplicates and names as added items are, such as a system without its version.
     """
     dataset = access.access_dataset(request.auth.team, dataset_id)
     data, filename = uploads.read(file)
-    given: dict[str, Any] = {"data": data, "filename": filename, "system": system, "as_attempt": as_attempt}
-    if plan:
-        return answers.plan_answers(dataset, **given)
-    return answers.add_answers(dataset, by=request.auth.user, **given)
+    given: dict[str, Any] = {"data": data, "filename": filename}
+    given |= {"system": form.system, "as_attempt": form.as_attempt}
+    if form.plan:
+        return answers.plan_answers(dataset, viewer=request.auth.user, **given)
+    return answers.add_answers(dataset, by=request.auth.user, choices=form.choices(), **given)
 
 
 @datasets.read("/datasets/{int:dataset_id}/items", Role.VIEWER, list_of(schemas.ItemInList))
@@ -163,7 +196,10 @@ def list_items(request: TokenRequest, dataset_id: int, asked: Query[schemas.Item
             size=asked.limit,
             where=read_where(dataset, asked.where),
             listed=selected.Listed(
-                selected.read_version(asked.version), read_half(asked.half), asked_tags(asked.tag)
+                selected.read_version(asked.version),
+                read_half(asked.half),
+                asked_tags(asked.tag),
+                answers_called(dataset, asked.system),
             ),
         )
     )
@@ -198,7 +234,7 @@ def get_item(request: TokenRequest, item_id: int) -> Any:
 @datasets.read("/datasets/{int:dataset_id}/raters", Role.VIEWER, list[schemas.ImportedRater])
 def list_imported_raters(request: TokenRequest, dataset_id: int) -> Any:
     """Who labelled in files, and whether they count as people."""
-    return selected.imported_raters(access.access_dataset(request.auth.team, dataset_id))
+    return imported_raters(access.access_dataset(request.auth.team, dataset_id))
 
 
 @datasets.write(
@@ -212,13 +248,21 @@ def change_imported_rater(
 ) -> Any:
     """Say what a rater is.
 
-    Everything this rater labelled in files of the team counts accordingly from now on. Refused (409) for
-    people who labelled here.
+    Everything this rater labelled in files of the team counts accordingly from now on. `member` says that a
+    name is a member of the team, who joined later: its labels are theirs, those of later files too. Refused
+    (409) for people who labelled here.
     """
-    dataset = access.access_dataset(request.auth.team, dataset_id)
+    team = request.auth.team
+    dataset = access.access_dataset(team, dataset_id)
     rater = access.access_imported_rater(dataset, rater_id)
-    raters.change_kind(rater, body.rater_kind, by=request.auth.user)
-    return selected.imported_raters(dataset)
+    if body.rater_kind is not None:
+        raters.change_kind(rater, body.rater_kind, by=request.auth.user)
+    if body.member:
+        [member] = people(team, [body.member], "member")
+        raters.declare_member(rater, member, by=request.auth.user)
+    elif body.member is not None:
+        raters.take_member_back(rater, by=request.auth.user)
+    return imported_raters(dataset)
 
 
 @datasets.write("POST", "/datasets/{int:dataset_id}/split", Role.EDITOR, schemas.Split, status=201)

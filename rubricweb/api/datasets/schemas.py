@@ -13,6 +13,7 @@ from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, InputAsText, OneOf, Prompt, Share, Username, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.errors import Fault as ShownFault
+from rubricweb.engine.formats.dataset_values import ColumnsRead as ShownColumnsRead
 from rubricweb.engine.formats.datasets.case_tags import MAX_TAG, MAX_TAGS
 from rubricweb.engine.formats.label_files import SHAPES
 from rubricweb.engine.formats.labels.reading import UnknownValue as ShownUnknownValue
@@ -20,11 +21,20 @@ from rubricweb.models import NOT_RETIRED, Duplicates, ImportKind, ImportState, R
 from rubricweb.models import Dataset as StoredDataset
 from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.datasets.halves import split_is_withheld
+from rubricweb.selectors.datasets.imports import ImportedRater as ShownImportedRater
 from rubricweb.selectors.datasets.items import ITEM_ORDERS, own_rubric_counts
-from rubricweb.selectors.datasets.items import ImportedRater as ShownImportedRater
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
 from rubricweb.services.datasets.answers import AnswersPlan
 from rubricweb.services.datasets.datasets import StoredItems
+from rubricweb.services.datasets.previews import (
+    CASES_NAMED,
+    NAME_KINDS,
+    DuplicateItem,
+    ImportChoices,
+    preview_from,
+)
+from rubricweb.services.datasets.previews import ItemsPreview as ShownPreview
+from rubricweb.services.datasets.previews import NewName as ShownNewName
 from rubricweb.services.datasets.splits import Split as MadeSplit
 from rubricweb.services.label_files import RaterInFile as ShownRaterInFile
 
@@ -41,10 +51,20 @@ class ImportedRater(Shape[ShownImportedRater]):
     """Somebody whose labels of the dataset came in files; machines count in no figure about people."""
 
     rater_kind: RaterKindName
+    member: Annotated[str, Field(description="The user name of the member this is, or empty.")]
+    is_said: Annotated[
+        bool, Field(description="Somebody said so of a name in files, which can be taken back.")
+    ]
 
 
 class ChangedRater(Input):
-    rater_kind: RaterKindName
+    """What is left out stays as it is."""
+
+    rater_kind: RaterKindName | None = None
+    member: Annotated[
+        str | None,
+        Field(description="The user name of the member this person is; empty takes that back."),
+    ] = None
 
 
 class DatasetQuery(ArchivableQuery):
@@ -228,11 +248,46 @@ class LeftOutOfFile(Shape[ShownFault]):
     """A place of another program's file that has no counterpart here."""
 
 
+class ColumnsRead(Shape[ShownColumnsRead]):
+    """What the columns (or keys) of a file were read as; empty for another program's file."""
+
+    fields: Annotated[dict[str, str], Field(description="Field by field the column it was read from.")]
+    metadata: Annotated[list[str], Field(description="Columns that became metadata, the first 200.")]
+    own_id: Annotated[
+        bool, Field(description="Whether the ids are a column of another name, whose values are unique.")
+    ]
+
+
+class SameWords(Shape[DuplicateItem]):
+    """An item of a file and the earlier one, of the file or the dataset, that says the same."""
+
+
+class NewName(Shape[ShownNewName]):
+    """A name that the file brings: of a system, of a version of one there is, or of a case of the dataset.
+
+    `nearest` is the existing name it resembles, empty for none; where `is_doubtful` that one may be meant.
+    """
+
+    what: Annotated[str, OneOf(NAME_KINDS)]
+
+
+class ItemsPreview(Shape[ShownPreview]):
+    """What the items of a file come to: how many say what an earlier one says, and what is new by name."""
+
+    first_duplicates: list[SameWords]
+    new_cases: Annotated[int, Field(description="Cases that the dataset does not have; 0 for a new one.")]
+    new_names: Annotated[
+        list[NewName], Field(description=f"All systems and versions, the first {CASES_NAMED} cases.")
+    ]
+
+
 class ImportedDataset(Dataset):
     """`left_out` are the first places that were left out of another program's file, of `left_out_count`."""
 
     left_out: list[LeftOutOfFile]
     left_out_count: int
+    columns_read: ColumnsRead
+    preview: ItemsPreview
 
 
 class AddedItems(Schema):
@@ -242,18 +297,56 @@ class AddedItems(Schema):
     dataset: Dataset
     left_out: list[LeftOutOfFile]
     left_out_count: int
+    columns_read: ColumnsRead
+    preview: ItemsPreview
 
 
 def left_out_of(stored: StoredItems) -> dict[str, Any]:
-    """What was left out of a file, as answers tell it."""
+    """What was read of a file as what, and what was left out, as answers tell it."""
     return {
+        "columns_read": stored.columns,
         "left_out": list(stored.left_out),
         "left_out_count": len(stored.left_out) + stored.more_left_out,
+        "preview": stored.preview,
     }
 
 
 class AddedAnswers(Shape[AnswersPlan]):
     """What a file of answers came to, or would: cases by their keys, in the order of the dataset."""
+
+    preview: ItemsPreview
+
+
+class ConfirmedForm(InputAsText):
+    """What is said beforehand of items whose words came before, and of names that are new."""
+
+    duplicates: Annotated[
+        Annotated[str, OneOf(Duplicates.values)],
+        Field(description="What becomes of items whose words came before: `ask` refuses the file (409)."),
+    ] = "ask"
+    new_names: Annotated[
+        bool, Field(description="A system or version that is named much like another is meant so.")
+    ] = False
+
+    def choices(self, *, strict: bool = True) -> ImportChoices:
+        return ImportChoices(self.duplicates, self.new_names, strict)
+
+
+class ItemsFileForm(ConfirmedForm):
+    strict: Annotated[
+        bool, Field(description="False leaves out what has no counterpart here in another program's file.")
+    ] = True
+
+
+class DatasetFileForm(ItemsFileForm):
+    name: str = ""
+    system: str = ""
+
+
+class AnswersForm(ConfirmedForm):
+    system: str
+    as_attempt: bool = False
+    plan: bool = False
 
 
 Narrowed = Annotated[
@@ -277,6 +370,9 @@ class ItemQuery(ListQuery):
         list[Annotated[str, Field(max_length=MAX_TAG)]],
         Field(max_length=MAX_TAGS, description="Of cases that have this tag; several must all be there."),
     ] = []
+    system: Annotated[
+        str, Field(max_length=201, description="Answers of a system, or of one version: assistant@v4.")
+    ] = ""
     version: Annotated[
         str, Field(max_length=20, description="`current`, `retired`, or the number of a version.")
     ] = "current"
@@ -432,7 +528,7 @@ class Item(AnswerToCase):
         return reference
 
 
-class ImportForm(InputAsText):
+class ImportForm(ItemsFileForm):
     """Where a file's items go: `dataset_id` names a dataset there is, null a new one called `name`."""
 
     dataset_id: Annotated[Id | None, Field(description="A dataset the items are added to.")] = None
@@ -441,30 +537,22 @@ class ImportForm(InputAsText):
         str, Field(max_length=201, description="Which version all of them are answers of, as assistant@v5.")
     ] = ""
     as_attempt: Annotated[bool, Field(description="Cases answered before get another attempt.")] = False
-    strict: Annotated[
-        bool, Field(description="False leaves out what has no counterpart here in another program's file.")
-    ] = True
     duplicates: Annotated[
         Annotated[str, OneOf(Duplicates.values)],
         Field(description="What becomes of items whose words came before."),
     ] = "ask"
+    preview: Annotated[bool, Field(description="Ask before anything is stored, whatever is found.")] = False
 
 
 class DuplicatesDecision(Input):
     duplicates: Annotated[str, OneOf(("keep", "skip"))]
 
 
-class SameWords(Schema):
-    """An item of a file and the earlier one, of the file or the dataset, that says the same."""
-
-    key: str
-    same_as: str
-
-
 class DatasetImport(Schema):
     """A file on its way into a dataset.
 
-    `asks` waits to be told what becomes of duplicates; `done`, `refused`, `failed` and `cancelled` are ends.
+    `asks` waits to be told what becomes of duplicates and that new names are meant; `done`, `refused`,
+    `failed` and `cancelled` are ends.
     """
 
     id: int
@@ -479,10 +567,12 @@ class DatasetImport(Schema):
     first_duplicates: Annotated[
         list[SameWords], Field(description="Empty while you are to review items of the dataset blind.")
     ]
+    preview: Annotated[ItemsPreview | None, Field(description="Null until all of the file is read.")]
     message: Annotated[str, Field(description="Why nothing was stored, where nothing was.")]
     fault_count: int
     left_out: list[LeftOutOfFile]
     left_out_count: int
+    columns_read: ColumnsRead
     missing_cases: Annotated[list[str], Field(description="Cases without an answer of the version.")]
     created_by: Username
     created_at: datetime
@@ -493,12 +583,21 @@ class DatasetImport(Schema):
         return [{"key": key, "same_as": same} for key, same in row.found.get("duplicates", [])]
 
     @staticmethod
+    def resolve_preview(row: Any) -> ShownPreview | None:
+        stored = row.found.get("preview")
+        return preview_from(stored) if stored is not None else None
+
+    @staticmethod
     def resolve_left_out(row: Any) -> list[ShownFault]:
         return [ShownFault(*one) for one in row.found.get("left_out", [])]
 
     @staticmethod
     def resolve_left_out_count(row: Any) -> int:
         return int(row.found.get("left_out_count", 0))
+
+    @staticmethod
+    def resolve_columns_read(row: Any) -> ShownColumnsRead:
+        return ShownColumnsRead(**row.found.get("columns", {}))
 
     @staticmethod
     def resolve_missing_cases(row: Any) -> list[str]:

@@ -11,7 +11,8 @@ from rubricweb.api.shapes import Shape
 from rubricweb.models import ChangeKind
 from rubricweb.selectors.datasets.versions import Behind as ShownBehind
 from rubricweb.services.dataset_versions import NOTE_MAX
-from rubricweb.services.datasets.retirement import ChangePlan as ShownPlan
+from rubricweb.services.datasets.changes.retirement import ChangePlan as ShownPlan
+from rubricweb.services.datasets.changes.undoing import UndoPlan as ShownUndoPlan
 
 MOST_CHOSEN = 10_000
 
@@ -62,6 +63,21 @@ class ChangePlan(Shape[ShownPlan]):
     `items` are then the answers that keep the words before. `taken` items, as id:7, cannot be restored:
     another one, current or restored with it, has the id, or answers the same case for the same version.
     `replacement` is the id of the item that stands in the place of a corrected one.
+    """
+
+    change: ChangeKindName
+
+
+class VersionToUndo(Input):
+    version: Annotated[int, Field(ge=1, description="The newest one, as it was seen; another is a conflict.")]
+    plan: JustPlan = False
+
+
+class UndoPlan(Shape[ShownUndoPlan]):
+    """What undoing the newest version of a dataset comes to, or came to.
+
+    `change` of `items` made it. `system_versions` came with it alone and are removed as well. What `stands`
+    on it keeps it from being undone.
     """
 
     change: ChangeKindName

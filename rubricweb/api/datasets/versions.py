@@ -8,8 +8,8 @@ from rubricweb.api.datasets.routes import datasets
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.models import Dataset, Role
 from rubricweb.selectors.datasets import versions as selected
-from rubricweb.services.datasets import corrections
-from rubricweb.services.datasets import retirement as services
+from rubricweb.services.datasets.changes import corrections, undoing
+from rubricweb.services.datasets.changes import retirement as services
 from rubricweb.services.rubrics import rubrics
 
 versions = Room("datasets")
@@ -57,7 +57,24 @@ def restore_items(request: TokenRequest, dataset_id: int, body: schemas.ItemsToM
     return services.restore(dataset, ids, by=request.auth.user, note=body.note)
 
 
-@datasets.write("PATCH", "/items/{int:item_id}", Role.EDITOR, schemas.ChangePlan)
+@versions.write("POST", "/datasets/{int:dataset_id}/undo", Role.EDITOR, schemas.UndoPlan)
+def undo_version(request: TokenRequest, dataset_id: int, body: schemas.VersionToUndo) -> Any:
+    """Undo the newest version of a dataset.
+
+    Items it added are removed, with the cases and system versions that came with them alone; retired ones are
+    current, restored ones retired, corrected ones have the words of before. With `plan` nothing is changed.
+    Refused (409) where something stands on it (`stands` of the plan): runs, reviews, exports; for the first
+    version, and for a half of a split.
+    """
+    dataset = access.access_dataset(request.auth.team, dataset_id)
+    if body.plan:
+        return undoing.plan_undoing(dataset, request.auth.user)
+    return undoing.undo(dataset, by=request.auth.user, seen=body.version)
+
+
+@datasets.write(
+    "PATCH", "/items/{int:item_id}", Role.EDITOR, schemas.ChangePlan, body_setting="UPLOAD_MAX_BYTES"
+)
 def correct_item(request: TokenRequest, item_id: int, body: schemas.ItemWords) -> Any:
     """Correct an answer.
 

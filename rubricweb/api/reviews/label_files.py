@@ -10,7 +10,7 @@ from rubricweb.api import uploads
 from rubricweb.api.datasets.routes import version_or_own
 from rubricweb.api.datasets.schemas import LabelsPlan, RaterKindName
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.reviews.queue_schemas import LabelsImported, labels_imported
+from rubricweb.api.reviews.label_file_schemas import LabelsImported, labels_imported
 from rubricweb.api.schemas import Id, InputAsText, OneOf
 from rubricweb.engine.formats.label_files import SHAPES
 from rubricweb.models import Role
@@ -40,6 +40,13 @@ class LabelsForm(InputAsText):
     rater: Annotated[str, Field(description="Who gave the labels where no column says so.")] = ""
     criterion: Annotated[str, Field(description="What labels are about where no column says so.")] = ""
     rater_kinds: Annotated[Pairs, Field(description="RATER=KIND, as in gpt-4=machine.")] = []
+    history: Annotated[
+        bool,
+        Field(
+            description="Labels of the past: what their raters differ on is no unit to settle in the inbox "
+            "of adjudication."
+        ),
+    ] = False
     strict: Annotated[
         bool,
         Field(
@@ -58,9 +65,10 @@ def import_labels(
     A CSV, JSONL, JSON or Parquet file of labels, one a row or in columns by criterion, rater or both, becomes
     a closed review queue called `name`. Labels of a machine become an imported run and count in no figure
     about people. Labels that were imported before are left out, so a file that grew brings what is new in it;
-    one whose labels were all imported before is a conflict. Columns that say nothing and contradictions are
-    always refused; whatever else does not fit is too, unless `strict` is false: then it is left out.
-    `left_out` says what was. Refused (403) for labels on items that are hidden from you, in the plan as well.
+    one whose labels were all imported before is a conflict. Columns that say nothing are
+    always refused; whatever else does not fit is too, contradictions among it, unless `strict` is false: then
+    it is left out. `left_out` says what was. Refused (403) for labels on items that are hidden from you, in
+    the plan as well.
     """
     stored = services.import_sent_labels(by=request.auth.user, **_sent(request, dataset_id, file, form))
     return labels_imported(stored, request.auth.user)
@@ -95,6 +103,7 @@ def _sent(request: TokenRequest, dataset_id: int, file: UploadedFile, form: Labe
             values=form.values,
             rater_kind=form.rater_kind,
             rater_kinds=form.rater_kinds,
+            history=form.history,
             rater=form.rater,
             criterion=form.criterion,
         ),

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.datasets.schemas import LeftOutLabels
 from rubricweb.api.people import Usernames
 from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, Named, OneOf, WithFields
@@ -19,7 +18,6 @@ from rubricweb.selectors.reviews.informative import REASONS
 from rubricweb.selectors.reviews.informative import ReasonCount as ShownReasonCount
 from rubricweb.selectors.reviews.queue_plans import QueuePlan as ShownQueuePlan
 from rubricweb.selectors.reviews.queues import Pace as ShownPace
-from rubricweb.services.label_files import ImportedLabels, left_out_as_data
 
 Reason = Annotated[str, OneOf(REASONS)]
 Search = Annotated[
@@ -220,13 +218,13 @@ class QueueTexts(Input):
     instructions: str | None = None
     hold_minutes: Annotated[int | None, Field(ge=1)] = None
     archived: bool | None = None
+    history: bool | None = None
 
 
 class QueueProgress(Schema):
     """`wanted` is how many reviews its items want; `mine_left` is how many you could still take.
 
-    `expired` are drafts that lost their place, because nothing was heard for too long or because their person
-    was taken out.
+    `expired` are drafts that lost their place: nothing was heard for too long, or their person was taken out.
     """
 
     items: int
@@ -273,6 +271,7 @@ class Queue(Schema):
     rationale: Annotated[str, OneOf(Rationale.values)]
     hold_minutes: int
     imported: bool
+    history: Annotated[bool, Field(description="Labels of a file, to be settled by nobody.")]
     instructions: str
     created_at: datetime
     archived_at: datetime | None
@@ -346,26 +345,6 @@ class Draw(Schema):
     @staticmethod
     def resolve_strata(draw: Any) -> list[Any]:
         return list(draw.strata.all())
-
-
-class LabelsImported(Schema):
-    """What a file of labels became: people's a closed `queue`, each machine's one of the imported `runs`.
-
-    `queue` is null where the file holds no labels of people. What was left out is told by reason.
-    """
-
-    queue: Queue | None
-    runs: list[Named]
-    left_out: list[LeftOutLabels]
-
-
-def labels_imported(stored: ImportedLabels, viewer: User) -> dict[str, Any]:
-    """What an import made, as LabelsImported shows it."""
-    return {
-        "queue": stored.queue and queue_seen_by(viewer, stored.queue),
-        "runs": [{"id": run.pk, "name": str(run)} for run in stored.runs],
-        "left_out": left_out_as_data(stored.left_out),
-    }
 
 
 class QueueInFull(Queue):

@@ -113,7 +113,9 @@ def get_queue(request: TokenRequest, queue_id: int) -> Any:
 
 @queues.write("PATCH", "/queues/{int:queue_id}", Role.EDITOR, schemas.QueueInFull)
 def edit_queue(request: TokenRequest, queue_id: int, body: schemas.QueueTexts) -> Any:
-    """Change a queue's name, its instructions, or when idle items are released; archive or restore it.
+    """Change a queue's name, its instructions, when idle items are released; archive or restore it.
+
+    `history` says of labels that came in a file whether nobody is to settle what their raters differ on.
 
     Archived, it is left out of lists and choosers. Refused (409) before it is closed.
     """
@@ -125,6 +127,7 @@ def edit_queue(request: TokenRequest, queue_id: int, body: schemas.QueueTexts) -
         instructions=body.instructions,
         hold_minutes=body.hold_minutes,
         archived=body.archived,
+        history=body.history,
     )
     return schemas.in_full(queue, request.auth.user)
 

@@ -28,9 +28,18 @@ class LabelQueueInput(Input):
     seed: Annotated[
         int | None, Field(ge=0, lt=SEEDS, description="The same seed draws the same items of a probe.")
     ] = None
+    raters_per_item: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=1000,
+            description="To label again: people per item. None: as many as labelled it before.",
+        ),
+    ] = None
 
     def wish(self, team: Team, place: str) -> QueueWish:
-        return QueueWish(people(team, self.raters, f"{place}raters"), self.size, self.seed)
+        asked = people(team, self.raters, f"{place}raters")
+        return QueueWish(asked, self.size, self.seed, self.raters_per_item)
 
 
 class LabelQueueChange(LabelQueueInput):
@@ -163,6 +172,10 @@ class LabelChange(Schema):
     queues: Annotated[list[LabelQueue], Field(description="Those opened to label again, or to probe.")]
     probe: Annotated[
         Probe | None, Field(description="What a probe found, until it is decided to carry or to label again.")
+    ]
+    closed: Annotated[
+        list[LabelQueue],
+        Field(description="Queues of the decision before that this one closed, where it was just made."),
     ]
 
     @staticmethod

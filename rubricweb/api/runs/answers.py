@@ -47,6 +47,8 @@ def run_in_full(run: Run, viewer: User, result: results.Result | None = None) ->
         one_run(run, viewer),
         progress=progress(run, viewer=viewer, now=database_now()),
         score=result.mean,
+        lowest=result.lowest,
+        below_bar=result.below_bar,
         coverage=result.coverage,
         error_classes=errors.error_classes(run, viewer=viewer),
         criteria=result.rates,

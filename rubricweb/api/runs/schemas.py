@@ -84,10 +84,13 @@ class RunSummary(Schema):
     """What an ended run came to. `score` is the mean over the `cases` that the `scored` of the `fully_judged`
     items answer, several answers to a case counting as one; those with an error enter it once they are
     retried. `verdicts` and `errors` are those of graded items; `cost_usd` is null when a call had no price;
-    requests without an answer may have cost `lost_at_most_usd` on top.
+    requests without an answer may have cost `lost_at_most_usd` on top. `lowest` is the lowest score and
+    `below_bar` the share that the rubric's pass rule turns down, null without a rule.
     """
 
     score: Figure
+    lowest: float | None
+    below_bar: Share
     items: int
     scored: int
     cases: int
@@ -103,6 +106,10 @@ class RunSummary(Schema):
         Field(description="Null when it was summed up before there were group means; the run has them."),
     ]
     lost_at_most_usd: float
+
+    @staticmethod
+    def resolve_lowest(row: Any) -> float | None:
+        return None if row.score_lowest is None else float(row.score_lowest)
 
     @staticmethod
     def resolve_score(row: Any) -> Any:
@@ -286,11 +293,14 @@ class RunInFull(Run):
 
     Of the graded items `errored` have a failed verdict and `fully_judged` have none. Those with an error are
     in no `score`, `pass_rate` or rate of `criteria` until they are retried. `pass_rate` is the share that
-    passes by the rubric's rule, null without one; `votes` is null without a panel.
+    passes by the rubric's rule, null without one; `votes` is null without a panel. `lowest` is the lowest
+    score of an item, `below_bar` the share that does not pass.
     """
 
     progress: Progress
     score: Figure
+    lowest: float | None
+    below_bar: Share
     coverage: Share
     error_classes: list[ErrorClass]
     criteria: list[CriterionRate]

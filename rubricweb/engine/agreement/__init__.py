@@ -1,5 +1,7 @@
 """Agreement between raters: every figure with its n and 95 % interval, None where undefined."""
 
+from typing import TYPE_CHECKING, NoReturn
+
 from rubricweb.engine.agreement.intervals import Figure, wilson
 from rubricweb.engine.agreement.judge.accuracy import Confusion
 from rubricweb.engine.agreement.judge.options import (
@@ -80,6 +82,7 @@ from rubricweb.engine.agreement.scores.scores import (
     compare_runs,
     compare_scores,
 )
+from rubricweb.engine.published.former_names import refuse_name
 
 __all__ = [
     "METRICS",
@@ -154,3 +157,9 @@ __all__ = [
     "wilcoxon",
     "wilson",
 ]
+
+
+if not TYPE_CHECKING:  # which would take it for a module with every name there is
+
+    def __getattr__(name: str) -> NoReturn:
+        refuse_name(__name__, name)

@@ -10,7 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 GAP = -1
+_MISSING_OF_PANDAS = ("NAType", "NaTType")
 VERDICT_VALUES = {"UNMET": 0.0, "MET": 1.0}
+
+
+def label_text(label: object) -> str | None:
+    """A label as text; None where it is missing: None, a NaN of any library, pandas' NA and NaT.
+
+    A whole number is written as one: pandas turns 1 into 1.0 where another value of its column is missing.
+    """
+    if label is None or isinstance(label, str):
+        return label
+    if type(label).__name__ in _MISSING_OF_PANDAS or label != label:  # only NaN differs from itself
+        return None
+    if isinstance(label, float) and label.is_integer():
+        return str(int(label))
+    return str(label)
+
+
+def label_texts(labels: Iterable[object]) -> list[str | None]:
+    """The labels of a column by `label_text`."""
+    return [label_text(label) for label in labels]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,17 +87,20 @@ class Ratings:
     ) -> Ratings:
         """Build from (unit, rater, label) rows in any order.
 
-        A label of None, or one listed in `gaps` (pass `("CANNOT_ASSESS",)` to set abstentions aside), is a
-        gap; its unit and rater are still counted. `cluster_of(unit)` names the item a unit belongs to;
-        without it, every unit is its own cluster. `levels` is the full list of options in order, and `values`
-        the number of each; labels are then matched after strip and casefold. Raises ValueError when a rater
-        labels the same unit twice, when a label is none of the levels, or when two levels match each other.
+        A label of None or NaN (see `label_text`), or one listed in `gaps` (pass `("CANNOT_ASSESS",)` to set
+        abstentions aside), is a gap; its unit and rater are still counted. `cluster_of(unit)` names the item
+        a unit belongs to; without it, every unit is its own cluster. `levels` is the full list of
+        options in order, and `values` the number of each; labels are then matched after strip and casefold.
+        Raises ValueError when a unit, rater or cluster is NaN, when a rater labels the same unit twice, when
+        a label is none of the levels, or when two levels match each other.
         """
         index = _LabelIndex(levels, gaps)
         unit_index: dict[Hashable, int] = {}
         rater_index: dict[Hashable, int] = {}
         cells: dict[tuple[int, int], int] = {}
         for unit, rater, label in triples:
+            if unit != unit or rater != rater:  # NaN
+                raise ValueError(f"unit {unit!r} of rater {rater!r}; allowed: a name for each of them")
             column = unit_index.setdefault(unit, len(unit_index))
             row = rater_index.setdefault(rater, len(rater_index))
             if (row, column) in cells:
@@ -197,12 +220,13 @@ class _LabelIndex:
     def _key(self, label: str) -> str:
         return label.strip().casefold() if self._closed else label
 
-    def code(self, label: str | None) -> int:
-        if label is None or self._key(label) in self._gaps:
+    def code(self, label: object) -> int:
+        text = label_text(label)
+        if text is None or self._key(text) in self._gaps:
             return GAP
         if self._closed:
-            return self._codes[self._key(label)]
-        return self._codes.setdefault(str(label), len(self._codes))
+            return self._codes[self._key(text)]
+        return self._codes.setdefault(text, len(self._codes))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -210,8 +234,14 @@ class _LabelIndex:
 
 
 def cluster_codes(items: Iterable[Hashable]) -> NDArray[np.int64]:
-    """(units,) of indexes 0 … C−1 in order of first appearance: ["a", "b", "a"] → [0, 1, 0]."""
+    """(units,) of indexes 0 … C−1 in order of first appearance: ["a", "b", "a"] → [0, 1, 0].
+
+    Raises ValueError for a NaN: whether two of them are one item nobody knows.
+    """
     if isinstance(items, range):
         return np.arange(len(items), dtype=np.int64)
+    items = list(items)
+    if any(item != item for item in items):
+        raise ValueError("a cluster is NaN; allowed: the name of an item for each unit")
     index: dict[Hashable, int] = {}
     return np.array([index.setdefault(item, len(index)) for item in items], dtype=np.int64)

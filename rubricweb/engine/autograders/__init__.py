@@ -1,5 +1,7 @@
 """The autograders by the name they are stored under; adding one is a module and a line here."""
 
+from typing import TYPE_CHECKING, NoReturn
+
 from rubricweb.engine.autograders.base import (
     Answer,
     Autograder,
@@ -35,6 +37,7 @@ from rubricweb.engine.autograders.panels.panel import PanelGrader
 from rubricweb.engine.autograders.per_criterion import PerCriterionGrader
 from rubricweb.engine.autograders.prompted import PromptedAutograder
 from rubricweb.engine.autograders.rubric_as_judge import RubricAsJudgeGrader
+from rubricweb.engine.published.former_names import refuse_name
 from rubricweb.engine.rubric import grade_by_default_with
 
 AUTOGRADERS: dict[str, type[PromptedAutograder]] = {
@@ -78,3 +81,9 @@ __all__ = [
 ]
 
 grade_by_default_with(PerCriterionGrader)
+
+
+if not TYPE_CHECKING:  # which would take it for a module with every name there is
+
+    def __getattr__(name: str) -> NoReturn:
+        refuse_name(__name__, name)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Never, TypeAlias
 
 from pydantic import BaseModel
 
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.errors import UnreadableReply
+from rubricweb.engine.published.former_names import refuse_arguments
 from rubricweb.engine.report import EvaluationReport, apply_rubric_rules
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Query, Submission, ToGrade
@@ -46,11 +47,10 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """A holistic answer: ``score`` from 0 to 100, ``said`` the judge's own number if it lay outside."""
+    """A holistic answer: ``score`` from 0 to 100."""
 
     score: float
     reason: str
-    said: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,8 @@ class Autograder(ABC):
     ``normalize=False`` asks for the raw weighted sum as ``score`` (see ``engine/scoring/scoring.py``).
     """
 
-    def __init__(self, *, normalize: bool = True) -> None:
+    def __init__(self, *, normalize: bool = True, **former: Never) -> None:
+        refuse_arguments(type(self).__name__, former)
         self.normalize = normalize
 
     @abstractmethod

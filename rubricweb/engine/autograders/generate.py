@@ -14,7 +14,7 @@ class GenerateFn(Protocol):
     """Any of the typed functions below: two prompts in, an output model (or a reply's raw text) out.
 
     Retries, timeouts and rate limits are the function's own business. What it raises becomes the error of the
-    criteria that were asked about.
+    criteria that were asked about, unless it says that the function is set up wrongly (``is_setup_error``).
     """
 
     async def __call__(self, system_prompt: str, user_prompt: str) -> Any: ...
@@ -39,7 +39,7 @@ class RubricAsJudgeGenerateFn(Protocol):
 
 
 def refuse_synchronous(generate: Any) -> None:
-    """Raise TypeError for what is not called and awaited: found out here, not at every criterion.
+    """Raise TypeError for what is not called with two prompts and awaited: here, not at every criterion.
 
     A decorated coroutine function passes by what it wraps, any other function by saying that it returns an
     awaitable. What cannot be looked into (a function written in C) is believed.
@@ -53,13 +53,31 @@ def refuse_synchronous(generate: Any) -> None:
     if not (inspect.isroutine(function) or _is_async(function)):
         function = type(function).__call__
     function = inspect.unwrap(function)
-    if _is_async(function) or not hasattr(function, "__code__"):
+    if not hasattr(function, "__code__"):
+        return
+    _refuse_other_arguments(generate, name)
+    if _is_async(function):
         return
     if not any(word in str(function.__annotations__.get("return")) for word in _AWAITED):
         raise TypeError(
             f"generate_fn {name} is a plain function; allowed: an async one, such as `async def {name}(…)`. "
             "A blocking call goes through `await asyncio.to_thread(…)`"
         )
+
+
+def _refuse_other_arguments(generate: Any, name: str) -> None:
+    """Raise TypeError for a function that cannot be called with two prompts and our keywords it declares."""
+    try:
+        signature = inspect.signature(generate)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind("", "", **{key: None for key in ("schema", "reader") if key in signature.parameters})
+    except TypeError as error:
+        raise TypeError(
+            f"generate_fn {name}{signature}: {error}; allowed: a function that is called with the system "
+            "prompt and the user prompt"
+        ) from None
 
 
 def _is_async(function: Any) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from rubricweb.engine.conversations.unseen_parts import as_text, without_data
 from rubricweb.engine.rubric import Criterion
 from rubricweb.engine.submission import Query, Submission
 
@@ -113,7 +113,7 @@ def submission_blocks(submission: Submission) -> str:
     return joined(
         [
             "" if submission.query is None else _query_block(submission.query),
-            "" if submission.reference is None else block("reference", submission.reference),
+            "" if submission.reference is None else block("reference", without_data(submission.reference)),
             _response_block(submission),
         ]
     )
@@ -166,34 +166,37 @@ def _attribute(value: str) -> str:
 
 def _query_block(query: Query) -> str:
     if isinstance(query, str):
-        return block("query", query)
+        return block("query", without_data(query))
     turns = [inline("turn", f"\n{_content(turn)}\n", role=str(turn.get("role", "unknown"))) for turn in query]
     return "\n".join(["<query>", *turns, "</query>"])
 
 
 def _content(turn: Mapping[str, Any]) -> str:
-    """A turn's text; parts that are not text, and calls of tools, are shown as the JSON they are."""
+    """A turn's text; calls of tools are shown as the JSON they are, pictures and files by a placeholder."""
     content = turn.get("content")
     parts = content if isinstance(content, list | tuple) else [content]
     texts = [_part(part) for part in parts if part is not None]
     extra = {key: value for key, value in turn.items() if key not in ("role", "content") and value}
     if extra:
-        texts.append(json.dumps(extra, ensure_ascii=False, default=str))
+        texts.append(as_text(extra))
     return "\n".join(texts)
 
 
 def _part(part: object) -> str:
     if isinstance(part, str):
-        return part
+        return without_data(part)
     if isinstance(part, Mapping) and isinstance(part.get("text"), str):
-        return str(part["text"])
-    return json.dumps(part, ensure_ascii=False, default=str)
+        return without_data(str(part["text"]))
+    return as_text(part)
 
 
 def _response_block(submission: Submission) -> str:
     if submission.thinking is None:
-        return block("response", submission.output)
-    inner = [block("thinking", submission.thinking), block("output", submission.output)]
+        return block("response", without_data(submission.output))
+    inner = [
+        block("thinking", without_data(submission.thinking)),
+        block("output", without_data(submission.output)),
+    ]
     return "\n".join(["<response>", *inner, "</response>"])
 
 

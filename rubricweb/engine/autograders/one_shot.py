@@ -16,6 +16,7 @@ from rubricweb.engine.autograders.option_reply import chosen_option
 from rubricweb.engine.autograders.outputs import (
     ChoiceEvaluation,
     CriterionEvaluation,
+    CriterionNumber,
     MixedOneShotOutput,
     OneShotOutput,
 )
@@ -159,7 +160,7 @@ def _number(entry: Any) -> int | None:
 
 
 class _Numbered(BaseModel):
-    criterion_number: int
+    criterion_number: CriterionNumber
 
 
 def _is_numbered_zero(entry: Any) -> bool:

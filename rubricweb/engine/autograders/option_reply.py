@@ -8,17 +8,21 @@ from collections.abc import Sequence
 from rubricweb.engine.autograders.material import neutralised
 from rubricweb.engine.errors import UnreadableReply, shortened
 
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_ESCAPE = re.compile(r"\\([bfnrt])")
+
 
 def chosen_option(reply: str, shown: Sequence[str]) -> str:
     """The label among those ``shown``, in the order they were numbered, that a reply named.
 
-    A label counts after strip and casefold, also in the spelling the prompt gave it. Else the number it was
-    shown under, from 1, unless labels carry other numbers of their own: of "Level 3" shown as number 1 and
-    "Level 1" as number 3, nobody knows which one "1" means. Raises UnreadableReply for anything else.
+    A label counts after strip and casefold, also in the spelling the prompt gave it, or with a backslash that
+    the judge's JSON did not escape. Else the number it was shown under, from 1, unless labels carry other
+    numbers of their own: of "Level 3" shown as number 1 and "Level 1" as number 3, nobody knows which one "1"
+    means. Raises UnreadableReply for anything else.
     """
     wanted = reply.strip().casefold()
-    for spelled in (_spelled, neutralised):
-        matches = [label for label in shown if spelled(label).casefold() == wanted]
+    for spelled in (_spelled, neutralised, _unescaped):
+        matches = [label for label in shown if spelled(label).strip().casefold() == wanted]
         if len(matches) == 1:
             return matches[0]
     if wanted not in map(str, range(1, len(shown) + 1)):
@@ -34,3 +38,8 @@ def chosen_option(reply: str, shown: Sequence[str]) -> str:
 
 def _spelled(label: str) -> str:
     return label
+
+
+def _unescaped(label: str) -> str:
+    """``\\frac`` as a form feed and ``rac``: what JSON makes of a backslash that a judge did not escape."""
+    return _ESCAPE.sub(lambda escape: _ESCAPED[escape.group(1)], label)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
@@ -33,6 +32,7 @@ from rubricweb.engine.parsers.yes_no import read_yes_no
 from rubricweb.engine.report import CriterionReport
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.submission import Query, Submission, ToGrade
+from rubricweb.engine.together import together
 from rubricweb.engine.verdict import Verdict
 
 
@@ -40,8 +40,8 @@ class PerCriterionGrader(VerdictAutograder):
     """Asks about every criterion in a call of its own.
 
     ``reply_format="yes_no"`` asks for prose led by *Yes* (present, MET) or *No*, for models that cannot
-    write JSON; the whole reply is then the reason. A criterion with options is asked for in JSON all the
-    same, and its schema allows its labels only.
+    write JSON (see ``read_yes_no``); the whole reply is then the reason. A criterion with options is asked
+    for in JSON all the same, and its schema allows its labels only.
     """
 
     schema = PerCriterionOutput
@@ -86,7 +86,7 @@ class PerCriterionGrader(VerdictAutograder):
             return super().read(prompt, reply, rubric)
         answer = read_yes_no(reply)
         if answer is None:
-            raise UnreadableReply(f"no yes or no in the reply {shortened(reply.strip(), 120)!r}")
+            raise UnreadableReply(f"no yes or no that is the one answer in {shortened(reply.strip(), 120)!r}")
         verdict = Verdict.MET if answer else Verdict.UNMET
         return Reading({prompt.criteria[0]: Answer(verdict, reply.strip())})
 
@@ -112,7 +112,7 @@ class PerCriterionGrader(VerdictAutograder):
         whole = as_rubric(rubric, guidelines)
         submission = Submission.of(to_grade, query, reference)
         prompts = self.prompts(submission, whole)
-        results = await asyncio.gather(*(self.ask(prompt, whole) for prompt in prompts))
+        results = await together(self.ask(prompt, whole) for prompt in prompts)
         failures = {
             prompt.criteria[0]: result
             for prompt, result in zip(prompts, results, strict=True)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Never, TypedDict
 
 from pydantic import BaseModel, ValidationError
 
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders.base import Autograder, Prompt, Reading, ReplyFormat
 from rubricweb.engine.autograders.generate import GenerateFn, default_generate_fn, refuse_synchronous
+from rubricweb.engine.autograders.setup_errors import is_setup_error
 from rubricweb.engine.autograders.templates import system_prompt as default_system_prompt
 from rubricweb.engine.checks.criteria import run_check
 from rubricweb.engine.errors import UnreadableReply
 from rubricweb.engine.parsers.json_reply import read_json_reply
+from rubricweb.engine.published.former_names import refuse_arguments
 from rubricweb.engine.report import CriterionReport, EvaluationReport, GradingError, criterion_report
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.scoring import (
@@ -44,6 +46,18 @@ class GraderOptions(TypedDict, total=False):
     on_error: OnError
     option_seed: int | None
     examples: Mapping[int, Sequence[Example]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyReader:
+    """One question and how its reply is read: a generate function that retries can tell what to retry.
+
+    ``read`` turns a reply's text into a reading and raises UnreadableReply. A text that it accepts may be
+    returned as it is.
+    """
+
+    prompt: Prompt
+    read: Callable[[str], Reading]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +104,9 @@ class PromptedAutograder(Autograder):
         on_error: OnError = "exclude",
         option_seed: int | None = None,
         examples: Mapping[int, Sequence[Example]] | None = None,
+        **former: Never,
     ) -> None:
+        refuse_arguments(type(self).__name__, former)
         super().__init__(normalize=normalize)
         _check_choice("reply_format", reply_format, self.reply_formats)
         _check_choice("abstention", abstention, ABSTENTION_POLICIES)
@@ -135,18 +151,24 @@ class PromptedAutograder(Autograder):
         """What a reply says once it is plain data. Raises UnreadableReply when it does not fit the schema."""
 
     async def ask(self, prompt: Prompt, rubric: Rubric) -> Reading | FailedCall:
-        """Put one question to ``generate_fn``; what goes wrong is returned, for it costs this question only.
+        """Put one question to ``generate_fn``; a judge's failure is returned, and costs this question only.
 
-        Interruptions (KeyboardInterrupt, CancelledError) are not failures and pass through.
+        A wrong set-up (``is_setup_error``) is raised, as are interruptions (KeyboardInterrupt,
+        CancelledError). A function that declares ``schema``, or ``reader`` as a keyword, is given them.
         """
         generate = self.generate_fn or default_generate_fn(self.default_generate_fn_name)
+        reader = ReplyReader(prompt, lambda text: self.read(prompt, text, rubric))
         try:
-            reply = await generate(prompt.system, prompt.user, **_accepted_schema(generate, prompt))
+            reply = await generate(prompt.system, prompt.user, **_declared(generate, reader))
             if isinstance(reply, str):
                 return self.read(prompt, reply, rubric)
             return self.reading(prompt, _plain(reply))
+        except (UnreadableReply, ValidationError) as error:
+            return failed_call(error)
         except Exception as error:
-            return _failed(error)
+            if is_setup_error(error):
+                raise
+            return failed_call(error)
 
 
 class VerdictAutograder(PromptedAutograder):
@@ -227,13 +249,16 @@ def read_as(schema: type[BaseModel], data: Mapping[str, Any]) -> Any:
         raise UnreadableReply(_first_fault(error)) from None
 
 
-def _accepted_schema(generate: Any, prompt: Prompt) -> dict[str, type[BaseModel]]:
-    """The schema as a keyword, for a function that declares it: the published signature does not."""
+def _declared(generate: Any, reader: ReplyReader) -> dict[str, Any]:
+    """Keywords for a function that declares them: the published signature has neither."""
     try:
-        declared = "schema" in inspect.signature(generate).parameters
+        parameters = inspect.signature(generate).parameters
     except (TypeError, ValueError):
         return {}
-    return {"schema": prompt.schema} if declared else {}
+    given: dict[str, Any] = {"schema": reader.prompt.schema} if "schema" in parameters else {}
+    if "reader" in parameters and parameters["reader"].kind is inspect.Parameter.KEYWORD_ONLY:
+        given["reader"] = reader
+    return given
 
 
 def _plain(reply: object) -> Mapping[str, Any]:
@@ -246,7 +271,8 @@ def _plain(reply: object) -> Mapping[str, Any]:
     )
 
 
-def _failed(error: Exception) -> FailedCall:
+def failed_call(error: Exception) -> FailedCall:
+    """An exception as the failure of one question."""
     if isinstance(error, UnreadableReply):
         return FailedCall("unreadable_reply", error.detail)
     if isinstance(error, ValidationError):

@@ -42,6 +42,8 @@ class HolisticResult:
 class RubricAsJudgeGrader(PromptedAutograder):
     """Asks for one score with the whole rubric in view; the report has no verdicts, only the explanation.
 
+    A number outside 0 to 100 is none in the form asked for, and such a reply unreadable.
+
     Options are shown with their values. Checks are not the judge's business: they are measured, reported one
     by one, and added to what the judge's number stands for.
     """
@@ -83,9 +85,7 @@ class RubricAsJudgeGrader(PromptedAutograder):
 
     def reading(self, prompt: Prompt, data: Mapping[str, Any]) -> Reading:
         output: RubricAsJudgeOutput = read_as(RubricAsJudgeOutput, data)
-        said = output.overall_score
-        score = min(100.0, max(0.0, said))
-        return Reading({}, overall=Overall(score, output.explanation, said=None if said == score else said))
+        return Reading({}, overall=Overall(output.overall_score, output.explanation))
 
     async def judge(
         self,
@@ -113,7 +113,7 @@ class RubricAsJudgeGrader(PromptedAutograder):
     async def aggregate(self, judge_results: HolisticResult) -> EvaluationReport:
         """Turn the judge's number, and what the checks measured, into a score and its weighted sum."""
         overall, failure = judge_results.overall, judge_results.failure
-        said = None if overall is None else overall.score if overall.said is None else overall.said
+        said = None if overall is None else overall.score
         checks, weights = judge_results.checks, judge_results.weights
         outcomes = {index: outcome_of(entry, entry.answer) for index, entry in checks.items()}
         policy: dict[str, Any] = {

@@ -4,6 +4,8 @@ Adding one is a module and a line in ``registry.py``; outside packages announce 
 group ``rubricweb.checks``.
 """
 
+from typing import TYPE_CHECKING, NoReturn
+
 from rubricweb.engine.checks import criteria
 from rubricweb.engine.checks.base import CannotCheck, Check, CheckParams, CheckResult, NoParams
 from rubricweb.engine.checks.criteria import check_params, describe_check, run_check
@@ -25,6 +27,7 @@ from rubricweb.engine.checks.published.rubrics import (
     threshold_rubric,
 )
 from rubricweb.engine.checks.registry import BUILT_IN, CHECKS, ENTRY_POINTS, PLUGIN_FAULTS, load_plugins
+from rubricweb.engine.published.former_names import refuse_name
 from rubricweb.engine.rubric.criterion import read_checks_with
 
 __all__ = [
@@ -63,3 +66,9 @@ read_checks_with(criteria)
 
 # Last, when everything a package's checks may import from here is there.
 load_plugins()
+
+
+if not TYPE_CHECKING:  # which would take it for a module with every name there is
+
+    def __getattr__(name: str) -> NoReturn:
+        refuse_name(__name__, name)

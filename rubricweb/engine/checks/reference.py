@@ -28,9 +28,23 @@ _GivenReference = Annotated[str | None, Field(max_length=100_000)]
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
 _Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
+# What parts thousands beside a comma: the Swiss apostrophe, and spaces that no line ends at.
+_GAP = r"['\u2019\u00a0\u202f\u2009]"
+_DECIMALS = r"(?:\.\d{1,400})?"
+# Bounded, so that a long run of groups is looked through once and not from each of them on.
+_DIGITS = "|".join(
+    (
+        rf"\d{{1,3}}(?P<gap>{_GAP})\d{{3}}(?:(?P=gap)\d{{3}}){{0,99}}(?:[.,]\d{{1,400}})?",  # 1 000,5
+        rf"\d{{1,3}}(?:,\d{{3}}){{1,99}}(?!,?\d){_DECIMALS}",  # 1,000.5
+        rf"\d{{1,2}}(?:,\d{{2}}){{1,20}},\d{{3}}(?!,?\d){_DECIMALS}",  # 1,00,000.5, as in India
+        rf"\d{{1,400}}{_DECIMALS}",
+        r"\.\d{1,400}",
+    )
+)
+# What goes on as no notation of a number does is none: 1_000, 1'00, 0x10, 1e999999999.
+_GOES_ON = rf"\.?\d|_|{_GAP}\d|[eE][+\-\u2212]?\d|(?<=\b0)[xXoObB][0-9a-fA-F]"
 _NUMBER = re.compile(
-    r"(?<![\w.])[+\-\u2212]?(?:\d{1,3}(?:,\d{3})+(?!,?\d)|\d{1,400})(?:\.\d{1,400})?(?:[eE][+\-]?\d{1,4})?(?!\.?\d)"
-    r"|(?<![\w.])[+\-\u2212]?\.\d{1,400}(?:[eE][+\-]?\d{1,4})?(?!\.?\d)"
+    rf"(?<![\w.])(?<!\d{_GAP})[+\-\u2212]?(?:{_DIGITS})(?:[eE][+\-\u2212]?\d{{1,4}})?(?!{_GOES_ON})"
 )
 # No traps: an overflow is infinite and far from every reference, not an exception.
 _EXACT = Context(prec=60, traps=[])
@@ -95,7 +109,9 @@ def run_numeric_tolerance(submission: Submission, params: NumericToleranceParams
 
     Expected 200 with relative 0.05 accepts 190 to 210, both included: decimals are compared exactly as
     written. ``1,234.5`` is read with thousands separators, ``1e3`` as 1000, ``−3`` with the minus sign of
-    typographers. Raises CannotCheck (``no_reference``) when the reference holds no number.
+    typographers, ``1'000`` as 1000, and ``1 000,5`` with a space at which no line ends as 1000.5. What goes
+    on in no notation of numbers (``1_000``, ``0x10``, ``1e999999999``) is none. Raises CannotCheck
+    (``no_reference``) when the reference holds no number.
     """
     expected = _expected(submission, params)
     numbers = numbers_in(submission.output)
@@ -168,9 +184,15 @@ def describe_math_equivalence(params: MathEquivalenceParams) -> str:
 
 def numbers_in(text: str) -> list[Decimal]:
     """Every number written in the text, in order; one glued to a word (``B2``, ``v1.2.3``) is none."""
-    return [
-        Decimal(match.group().replace(",", "").replace("\u2212", "-")) for match in _NUMBER.finditer(text)
-    ]
+    return [Decimal(_plain(found)) for found in _NUMBER.finditer(text)]
+
+
+def _plain(found: re.Match[str]) -> str:
+    """As Python writes it: without what parts the thousands, with a point before the decimals."""
+    number = found.group().replace("\u2212", "-")
+    if found["gap"]:  # then a comma can only be the decimal one
+        return number.replace(found["gap"], "").replace(",", ".")
+    return number.replace(",", "")
 
 
 def _expected(submission: Submission, params: NumericToleranceParams) -> Decimal:

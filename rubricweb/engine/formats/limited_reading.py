@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import pickle
@@ -9,7 +10,9 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,23 +28,31 @@ _WAIT_RATIO = 6
 T = TypeVar("T")
 
 
+class ReadersBusy(Exception):
+    """As many files are being read on this machine as may be at once."""
+
+
 def read_limited(
     read: Callable[..., T],
     data: bytes | Path,
     *,
     read_here_bytes: int = READ_HERE_BYTES,
     cpu_seconds: int = CPU_SECONDS,
+    at_once: int | None = None,
+    wait_seconds: float = 0.0,
     **options: Any,
 ) -> T:
     """``read(data, **options)``, where ``read`` is a reader of this package such as ``read_dataset``.
 
     Gives what it gives and raises what it raises, an Invalid; InvalidFile where reading takes more than
     ``cpu_seconds`` of a processor or 4 GB of memory. Files of at most ``read_here_bytes`` are read here.
+    With ``at_once`` only so many are read by processes of this user on this machine at the same time:
+    ReadersBusy where none of them is done within ``wait_seconds``.
     """
     size = data.stat().st_size if isinstance(data, Path) else len(data)
     if size <= read_here_bytes:
         return read(data, **options)
-    with _process(False) as process:
+    with _reader(at_once, wait_seconds) as turn, _process(False, turn) as process:
         try:
             asked = pickle.dumps((cpu_seconds, read, data, options))
             stdout, stderr = process.communicate(asked, timeout=cpu_seconds * _WAIT_RATIO)
@@ -59,13 +70,23 @@ def read_limited(
 
 
 def stream_limited(
-    read: Callable[..., Iterator[T]], path: Path, *, cpu_seconds: int = CPU_SECONDS, **options: Any
+    read: Callable[..., Iterator[T]],
+    path: Path,
+    *,
+    cpu_seconds: int = CPU_SECONDS,
+    at_once: int | None = None,
+    wait_seconds: float = 0.0,
+    **options: Any,
 ) -> Iterator[T]:
     """What ``read(path, **options)`` yields, read in a process of its own under the limits of `read_limited`.
 
     The process waits where nobody asks for more, and is ended where nobody will.
     """
-    with tempfile.TemporaryFile() as errors, _process(True, errors.fileno()) as process:
+    with (
+        _reader(at_once, wait_seconds) as turn,
+        tempfile.TemporaryFile() as errors,
+        _process(True, turn, errors.fileno()) as process,
+    ):
         assert process.stdin is not None, "it is a pipe"
         assert process.stdout is not None, "it is a pipe"
         try:
@@ -86,7 +107,40 @@ def stream_limited(
             process.kill()
 
 
-def _process(streamed: bool, stderr: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+@contextmanager
+def _reader(at_once: int | None, wait_seconds: float) -> Iterator[tuple[int, ...]]:
+    """One of `at_once` turns, as a locked file. The reading process inherits it, and is counted to its end
+    even where the one that started it is killed.
+    """
+    if at_once is None:
+        yield ()
+        return
+    folder = Path(tempfile.gettempdir(), f"rubricweb-readers-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    until = time.monotonic() + wait_seconds
+    while (turn := _free_turn(folder, at_once)) is None:
+        if time.monotonic() >= until:
+            raise ReadersBusy
+        time.sleep(0.1)
+    try:
+        yield (turn,)
+    finally:
+        os.close(turn)
+
+
+def _free_turn(folder: Path, at_once: int) -> int | None:
+    for number in range(at_once):
+        file = os.open(folder / str(number), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+        else:
+            return file
+    return None
+
+
+def _process(streamed: bool, turn: tuple[int, ...], stderr: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
     # The path is handed on, for a wheel, a checkout and a test find this package in different places.
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     return subprocess.Popen(  # noqa: S603  our own program, no shell
@@ -95,6 +149,7 @@ def _process(streamed: bool, stderr: int = subprocess.PIPE) -> subprocess.Popen[
         stdout=subprocess.PIPE,
         stderr=stderr,
         env=env,
+        pass_fds=turn,
     )
 
 
@@ -115,6 +170,8 @@ def main(*, streamed: bool) -> None:
     cpu_seconds, read, data, options = pickle.load(sys.stdin.buffer)  # noqa: S301 - from `read_limited`
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    with suppress(OSError):  # where memory runs out, this process goes rather than one that others need
+        Path("/proc/self/oom_score_adj").write_text("1000")
     given, refused = None, None
     try:
         given = read(data, **options)

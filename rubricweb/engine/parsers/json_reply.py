@@ -12,6 +12,7 @@ from rubricweb.engine.parsers.prose_beside import require_same_in_prose
 from rubricweb.engine.parsers.think import without_thinking
 
 _LOOKS_LIKE_OBJECT = re.compile(r"\{\s*[\"}]")
+_BACKSLASH = re.compile(r"\\(?P<escape>[\"\\/bfnrt]|u[0-9a-fA-F]{4})?")
 
 
 def read_json_reply(reply: str) -> dict[str, Any]:
@@ -22,10 +23,11 @@ def read_json_reply(reply: str) -> dict[str, Any]:
     object may be a quotation of the submission, and is never taken for the answer. For the same reason prose
     around the object that gives another answer makes the reply unreadable; see ``require_same_in_prose``.
 
+    A backslash that begins no escape of JSON stands for itself: in ``"5\\% of \\(x\\)"`` models quote LaTeX.
     Half of a surrogate pair, which JSON can spell and UTF-8 cannot, becomes a question mark: what is read can
     be shown and stored.
     """
-    text = without_thinking(reply)
+    text = _BACKSLASH.sub(_escaped, without_thinking(reply))
     if not text.strip():
         raise UnreadableReply("the reply is empty")
     found: dict[str, Any] | None = None
@@ -40,6 +42,11 @@ def read_json_reply(reply: str) -> dict[str, Any]:
         raise UnreadableReply(f"no JSON object in the reply {shortened(text.strip(), 120)!r}")
     require_same_in_prose(found, text[:began], text[at:])
     return _spellable(found) if MAY_BE_HALF_A_PAIR.search(text) else found
+
+
+def _escaped(backslash: re.Match[str]) -> str:
+    """A backslash with its escape, or one that is none, escaped."""
+    return "\\\\" if backslash["escape"] is None else backslash.group()
 
 
 def _spellable(value: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,9 @@ _BETWEEN = r"[\s,/|\"'`*]{0,9}(?:\bor\b|\band\b|[,/|])[\s,/|\"'`*]{0,9}"
 _LISTED = re.compile(rf"\b{_VERDICT}\b(?:{_BETWEEN}\b{_VERDICT}\b)+")
 _IS = r"\b[\"'*`\s]{0,9}(?:\bis\b|\bof\b|[:=])[\"'*`\s]{0,9}"
 _OPTION = re.compile(rf"\b(?:option|choice){_IS}([^\n.;\"'*`]{{1,300}})", re.IGNORECASE)
-_OUT_OF = r"(\d{1,9}(?:\.\d{1,9})?)(?:\s?(?:/|out of)\s?(\d{1,9}))?"
+# What goes on as no notation of a number states none: 1_0 is not 1.
+_END = r"(?![\d_]|\.\d|[eE][-+]?\d)"
+_OUT_OF = rf"(\d{{1,9}}(?:\.\d{{1,9}})?){_END}(?:\s?(?:/|out of)\s?(\d{{1,9}}){_END})?"
 _SCORE = re.compile(rf"\b(?:overall[_ ])?score{_IS}{_OUT_OF}", re.IGNORECASE)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
+from rubricweb.engine.errors import ConfigurationError
 from rubricweb.engine.rewards.functions import Signature, reward_of
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +45,6 @@ async def rewards_of_group(
     return [_number(value) for value in values]
 
 
-async def together(coroutines: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run concurrently, results in order; when one raises, the others are cancelled before it goes on."""
-    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
-    try:
-        return list(await asyncio.gather(*tasks))
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
-
-
 async def _called(signature: Signature, available: Mapping[str, Any]) -> _Returned | Failure:
     missing = signature.missing(available)
     if missing:
@@ -68,6 +54,8 @@ async def _called(signature: Signature, available: Mapping[str, Any]) -> _Return
         )
     try:
         return _Returned(await signature.call(available))
+    except ConfigurationError:  # it holds for every rollout, and would look like a bad one
+        raise
     except Exception as error:  # a function's own failure is its rollout's error and stops nothing else
         return Failure("reward_crashed", f"{type(error).__name__}: {error}")
 

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias, TypeVar
 
 from rubricweb.engine.errors import FaultList, shown
 from rubricweb.engine.rewards.arguments import InvalidRewards, columns_of
-from rubricweb.engine.rewards.calls import together
 from rubricweb.engine.rewards.results import Rollout
 from rubricweb.engine.rewards.rubric import Rubric
 from rubricweb.engine.rewards.types import State
+from rubricweb.engine.together import together
 
 Key: TypeAlias = str | Callable[[Any], Hashable]
 """What groups rollouts: the name of a key or column, or a function of the state."""

@@ -14,11 +14,12 @@ from rubricweb.engine.rewards.arguments import (
     refuse_unknown,
     rollout_arguments,
 )
-from rubricweb.engine.rewards.calls import Failure, reward_of_rollout, rewards_of_group, together
+from rubricweb.engine.rewards.calls import Failure, reward_of_rollout, rewards_of_group
 from rubricweb.engine.rewards.functions import MAX_REWARD, PLURALS, Signature, name_of, numbered
 from rubricweb.engine.rewards.results import Rollout, Tally, forget_results, refuse_repeated, set_advantages
 from rubricweb.engine.rewards.teardowns import run_teardowns
 from rubricweb.engine.rewards.types import GroupRewardFunc, RewardFunc, RolloutScore
+from rubricweb.engine.together import together
 
 AnyFunc: TypeAlias = RewardFunc | GroupRewardFunc
 

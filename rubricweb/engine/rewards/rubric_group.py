@@ -9,13 +9,13 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any
 
 from rubricweb.engine.report import GradingError
-from rubricweb.engine.rewards.calls import together
 from rubricweb.engine.rewards.functions import name_of, numbered
 from rubricweb.engine.rewards.results import RESULTS, Rollout, forget_results, refuse_repeated, set_advantages
 from rubricweb.engine.rewards.rubric import AnyFunc, Rubric
 from rubricweb.engine.rewards.totals import reward_coverage
 from rubricweb.engine.rewards.types import RolloutScore
 from rubricweb.engine.scoring import FAILED
+from rubricweb.engine.together import together
 
 
 class RubricGroup(Rubric):

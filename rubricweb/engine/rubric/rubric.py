@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Never
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -13,6 +13,7 @@ from rubricweb.engine.errors import FaultList, InvalidRubric, InvalidText, join_
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.parsers.yaml_text import dump_yaml, parse_yaml
+from rubricweb.engine.published.former_names import refuse_arguments
 from rubricweb.engine.rubric.criterion import KINDS, Criterion, Option
 from rubricweb.engine.rubric.field_types import (
     MAX_NAME,
@@ -201,12 +202,14 @@ class Rubric(BaseModel):
         autograder: Autograder | None = None,
         query: Query | None = None,
         reference: str | None = None,
+        **former: Never,
     ) -> EvaluationReport:
         """Grade one submission.
 
         ``to_grade`` is a text, a mapping with ``thinking`` and ``output``, or a Submission; ``autograder``
         any Autograder, by default ``PerCriterionGrader()`` on the endpoint of the environment.
         """
+        refuse_arguments("grade", former)
         grader = _default_autograder[0]() if autograder is None else autograder
         return await grader.grade(to_grade, self, query, reference)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -71,6 +72,13 @@ class LengthPenalty(BaseModel):
     counts: Annotated[Counts, BeforeValidator(_counts)] = Field(
         default="ALL", validation_alias=AliasChoices("counts", "penalty_type")
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _counts_words(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and "count_fn" in data:
+            raise refusal("a count_fn", "none: words are counted, so that everybody scores a rubric alike")
+        return data
 
     @model_validator(mode="after")
     def _cap_above_budget(self) -> LengthPenalty:

@@ -30,6 +30,7 @@ from dataclasses import dataclass, replace
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders.base import Prompt, Reading
 from rubricweb.engine.autograders.material import neutralised
+from rubricweb.engine.parsers.yes_no import yes_no_place
 from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.client.completions import Token, TokenChance
 
@@ -37,7 +38,6 @@ _MAX_TOKENS_OF_A_LABEL = 40
 _MAX_BYTES_OF_A_LABEL = 4000  # its neutralised spelling, and blanks before it
 _PLACE = re.compile(r'"(?:criterion_status|option)"\s*:\s*"?')
 _NUMBER = re.compile(r'"criterion_number"\s*:\s*"?(\d{1,6})')
-_YES_NO = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 
 
 def with_confidence(
@@ -117,8 +117,8 @@ class SpelledTokens:
 def _places(prompt: Prompt, content: str, start: int) -> dict[int, int]:
     """Where in the content the label of each criterion begins, by criterion index."""
     if prompt.reply_format == "yes_no":
-        found = _YES_NO.search(content, start)
-        return {prompt.criteria[0]: found.start()} if found and len(prompt.criteria) == 1 else {}
+        place = yes_no_place(content[start:])
+        return {prompt.criteria[0]: start + place} if place is not None and len(prompt.criteria) == 1 else {}
     places = [match.end() for match in _PLACE.finditer(content, start)]
     numbers = [int(match.group(1)) for match in _NUMBER.finditer(content, start)]
     if not numbers:

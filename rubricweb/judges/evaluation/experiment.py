@@ -5,7 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -61,22 +62,34 @@ class KeyedLines:
         self._file.close()
 
 
+@dataclass(frozen=True, slots=True)
 class Experiment:
-    """An experiment's folder while it is written to: ``items`` are results, ``replies`` a judge's answers."""
+    """What an evaluation writes: ``items`` are results, ``replies`` a judge's answers; None is not kept."""
 
-    def __init__(self, folder: Path, cache: Path | None) -> None:
-        self.folder = folder
-        self.items = KeyedLines(folder / ITEMS)
-        self.replies = KeyedLines(cache or folder / REPLIES)
-
-    def close(self) -> None:
-        self.items.close()
-        self.replies.close()
+    items: KeyedLines | None
+    replies: KeyedLines | None
 
 
 @contextmanager
-def opened(folder: Path, cache: Path | None) -> Iterator[Experiment]:
-    """The folder, made where it is missing. Raises ExperimentInUse while another process has it open."""
+def opened(folder: Path | None, cache: Path | None) -> Iterator[Experiment]:
+    """The files of an experiment in its folder, made where it is missing, and the replies in ``cache``.
+
+    Without a folder only the cache is kept, if any. Raises ExperimentInUse while another process has the
+    folder open.
+    """
+    with ExitStack() as stack:
+        if folder is not None:
+            stack.enter_context(_locked(folder))
+        replies = cache or (folder / REPLIES if folder else None)
+        files = [KeyedLines(path) if path else None for path in (folder and folder / ITEMS, replies)]
+        for file in files:
+            if file is not None:
+                stack.callback(file.close)
+        yield Experiment(*files)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         try:
@@ -85,8 +98,4 @@ def opened(folder: Path, cache: Path | None) -> Iterator[Experiment]:
             raise ExperimentInUse(
                 f"another evaluation writes into {folder}; allowed: to wait, or another experiment_name"
             ) from None
-        experiment = Experiment(folder, cache)
-        try:
-            yield experiment
-        finally:
-            experiment.close()
+        yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import hashlib
 import json
@@ -32,8 +33,9 @@ def digest_of(value: Any) -> str:
 def grader_digest(grader: Autograder, judge: str) -> str:
     """What a grader is: its class, its settings, its generate functions, and the ``judge`` one names.
 
-    Of a function its code counts, its defaults and the plain values it closes over; what it reads elsewhere
-    (a module's variables, a client's settings) cannot be seen: ``judge`` is there to name it.
+    Of a function its code counts, its defaults and the plain values it closes over, without those it changes
+    itself, such as a count of its calls; what it reads elsewhere (a module's variables, a client's settings)
+    cannot be seen: ``judge`` is there to name it.
     Where the endpoint of the environment is asked, by the grader or by one within it, its address and model
     count.
     """
@@ -101,8 +103,7 @@ def _described(value: Any, deep: int) -> Any:  # noqa: C901  one branch for each
     if isinstance(value, MethodType):
         return [below(value.__func__), below(value.__self__)]
     if isinstance(value, FunctionType):
-        cells = [_cell(cell) for cell in value.__closure__ or ()]
-        kept = [below(cell) for cell in cells]
+        kept = [below(_settled(value, name, cell)) for name, cell in _closed_over(value)]
         named = [below(value.__kwdefaults__)] if value.__kwdefaults__ else []
         known_by = [value.__module__, value.__qualname__]
         return [*known_by, below(value.__code__), below(value.__defaults__), kept, *named]
@@ -123,6 +124,55 @@ def _object(value: Any, below: Any) -> Any:
     """An object with a ``__call__`` of its own is what that does; clients and the like are their type."""
     call = type(value).__dict__.get("__call__")
     return [_type(value), below(call)] if isinstance(call, FunctionType) else _type(value)
+
+
+_CHANGES = frozenset(
+    {
+        "add",
+        "append",
+        "clear",
+        "discard",
+        "extend",
+        "insert",
+        "pop",
+        "popitem",
+        "remove",
+        "setdefault",
+        "update",
+    }
+)
+
+
+def _closed_over(function: FunctionType) -> list[tuple[str, Any]]:
+    return list(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+
+
+def _settled(function: FunctionType, name: str, cell: Any) -> Any:
+    """What the variable holds; None where the function changes it: a list of its calls is no setting."""
+    return None if _is_changed(function.__code__, name) else _cell(cell)
+
+
+def _is_changed(code: CodeType, name: str) -> bool:
+    """Whether the code assigns the variable or an item of it, or calls a method of it that changes it.
+
+    ``x = …``, ``x.append(…)``, ``x[key] = …`` and ``x[key] += …``. What is not surely one of these is no
+    change: a setting that was overlooked would take over what another judge answered.
+    """
+    steps = [step for step in dis.get_instructions(code) if step.opname != "CACHE"]
+    for step, second, third in zip(steps, [*steps[1:], None], [*steps[2:], None, None], strict=False):
+        if step.argval != name:
+            continue
+        if step.opname in ("STORE_DEREF", "DELETE_DEREF"):
+            return True
+        if step.opname != "LOAD_DEREF" or second is None:
+            continue
+        if second.opname in ("LOAD_METHOD", "LOAD_ATTR") and second.argval in _CHANGES:
+            return True
+        sets_item = third is not None and third.opname in ("STORE_SUBSCR", "DELETE_SUBSCR", "COPY")
+        if sets_item and second.opname in ("LOAD_CONST", "LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL"):
+            return True
+    within = (one for one in code.co_consts if isinstance(one, CodeType))
+    return any(_is_changed(one, name) for one in within)
 
 
 def _cell(cell: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 from rubricweb.engine.agreement.scores.report_means import ReportSummary, summarise_reports
 from rubricweb.engine.datasets import DataItem
@@ -74,6 +75,15 @@ class EvalResult:
     completed_at: datetime
     experiment_name: str | None = None
     experiment_dir: Path | None = None
+
+    if not TYPE_CHECKING:  # which would take it for a class with every attribute there is
+
+        def __getattr__(self, name: str) -> NoReturn:
+            there = {
+                "compute_metrics": "rubricweb.engine.agreement compares labels",
+                "from_experiment": "run evaluate again: everything is taken over",
+            }.get(name)
+            raise AttributeError(f"EvalResult has no {name}" + (f"; {there}" if there else ""))
 
     @property
     def successful_items(self) -> int:

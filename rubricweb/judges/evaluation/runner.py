@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from rubricweb.engine.autograders.base import Autograder
+from rubricweb.engine.autograders.setup_errors import is_setup_error
 from rubricweb.engine.datasets import RubricDataset
+from rubricweb.engine.published.former_names import refuse_arguments
 from rubricweb.engine.report import EvaluationReport, GradingError
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Submission
+from rubricweb.engine.together import together
 from rubricweb.judges.evaluation.cached_grader import with_reply_cache
-from rubricweb.judges.evaluation.experiment import Experiment, opened
+from rubricweb.judges.evaluation.experiment import KeyedLines, opened
 from rubricweb.judges.evaluation.fingerprints import grader_digest, item_key
 from rubricweb.judges.evaluation.results import EvalResult, EvalTimingStats, ItemResult
 from rubricweb.judges.usage import Usage, usage_counter
@@ -41,37 +43,44 @@ async def evaluate(  # noqa: PLR0913  # scripts written for autorubric call it w
     resume: bool = True,
     cache: Path | str | None = None,
     judge: str = "",
+    **former: Never,
 ) -> EvalResult:
     """Grade every item of a dataset by the rubric in force for it.
 
-    ``max_concurrent_items`` are graded at a time, None: all. An item whose grading raises, or has a question
-    without an answer, has failed: it stands apart and in no mean. With ``fail_fast`` nothing new is begun
-    after the first one that fails. ``show_progress`` draws a bar on standard error where that is a terminal.
+    ``max_concurrent_items`` are graded at a time, None: all. The questions about an item are asked at once:
+    calls in flight are at most so many times the questions of an item. An item whose grading raises, or has a
+    question without an answer, has failed: it stands apart and in no mean. With ``fail_fast`` nothing new is
+    begun after the first one that fails. ``show_progress`` draws a bar on standard error where that is a
+    terminal.
 
     With an ``experiment_name`` every answer and every item is written into a folder of that name in
     ``experiments_dir`` as soon as it is there. Running again takes over what has the same content (rubric,
     item, grader, and what ``judge`` names) and grades the rest, failed items too; ``resume=False`` grades
-    everything anew. ``cache`` is a file of answers that experiments share, instead of one in the folder.
-    Interrupted or killed, it loses the calls in flight. Without a name nothing is kept.
+    everything anew. ``cache`` is a file of answers that evaluations share, instead of one in the folder;
+    without a name it alone is kept, and no item. Either way a changed criterion asks that criterion anew and
+    no other, where each is a question of its own. Interrupted or killed, it loses the calls in flight.
+    Without name and cache nothing is kept.
 
     Raises ValueError for a number of items below 1, a name that is no file name, and an item without a
-    rubric; ExperimentInUse while another evaluation writes into the folder.
+    rubric; ExperimentInUse while another evaluation writes into the folder. A judge that is set up wrongly
+    (``is_setup_error``: no endpoint, a refused key, a name the generate function does not know) fails every
+    item alike: its exception is raised, once, and ends what is in flight; what was kept stays.
 
     >>> result = asyncio.run(evaluate(dataset, PerCriterionGrader(ask)))
     >>> result.summary().score.value  # over result.successful_items of result.total_items
     """
+    refuse_arguments("evaluate", former)
     folder = _folder(experiments_dir, experiment_name)
     if max_concurrent_items is not None and max_concurrent_items < 1:
         allowed = "1 or more, or None for all"
         raise ValueError(f"max_concurrent_items is {max_concurrent_items}; allowed: {allowed}")
-    if cache is not None and folder is None:
-        raise ValueError("cache without experiment_name; allowed: both, or neither")
     digest = grader_digest(grader, judge)
     tasks = _tasks_of(dataset, digest)
     started, clock = datetime.now(UTC), time.perf_counter()
-    with opened(folder, Path(cache) if cache else None) if folder else nullcontext() as experiment:
-        asking = with_reply_cache(grader, experiment.replies, judge, look=resume) if experiment else grader
-        run = _Run(asking, tasks, experiment, fail_fast)
+    with opened(folder, Path(cache) if cache else None) as experiment:
+        replies = experiment.replies
+        asking = grader if replies is None else with_reply_cache(grader, replies, judge, look=resume)
+        run = _Run(asking, tasks, experiment.items, fail_fast)
         results = await run.results(max_concurrent_items or len(tasks) or 1, show_progress, resume=resume)
     graded = [one.duration_seconds for one in results if not one.resumed]
     return EvalResult(
@@ -115,11 +124,11 @@ def _tasks_of(dataset: RubricDataset, grader: str) -> list[_Task]:
 
 class _Run:
     def __init__(
-        self, grader: Autograder, tasks: list[_Task], experiment: Experiment | None, fail_fast: bool
+        self, grader: Autograder, tasks: list[_Task], kept: KeyedLines | None, fail_fast: bool
     ) -> None:
         self._grader = grader
         self._tasks = tasks
-        self._experiment = experiment
+        self._kept = kept
         self._fail_fast = fail_fast
         self._results: dict[int, ItemResult] = {}
         self._failed = False
@@ -136,9 +145,12 @@ class _Run:
         with _bar(len(self._tasks), show_progress) as (bar, row):
             bar.update(row, completed=len(self._results))
             waiting = iter(left)
-            async with asyncio.TaskGroup() as group:
-                for _ in range(min(at_a_time, len(left))):
-                    group.create_task(self._work(waiting, bar, row))
+            workers = [self._work(waiting, bar, row) for _ in range(min(at_a_time, len(left)))]
+            try:
+                await together(workers)
+            except Exception as error:
+                error.add_note(self._what_is_kept())
+                raise
         return [self._results[idx] for idx in sorted(self._results)]
 
     async def _work(self, waiting: Iterator[tuple[_Task, Usage]], bar: Progress, row: TaskID) -> None:
@@ -148,8 +160,8 @@ class _Run:
             result = await self._graded(task, spent)
             self._results[task.idx] = result
             self._failed |= result.error is not None
-            if self._experiment is not None:
-                self._experiment.items.put(task.key, _stored(result), item=result.item.id, error=result.error)
+            if self._kept is not None:
+                self._kept.put(task.key, _stored(result), item=result.item.id, error=result.error)
             bar.update(row, advance=1)
 
     async def _graded(self, task: _Task, spent: Usage) -> ItemResult:
@@ -159,6 +171,8 @@ class _Run:
             try:
                 report = await task.rubric.grade(task.submission, self._grader)
             except Exception as error:  # this item's own failure; an interruption passes through
+                if is_setup_error(error):
+                    raise
                 message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
                 failure = GradingError(criterion=None, kind="failed_item", message=message)
                 report = EvaluationReport(score=None, coverage=0.0, errors=(failure,))
@@ -166,9 +180,15 @@ class _Run:
         item = task.dataset[task.idx]
         return ItemResult(task.idx, item, report, seconds, _why(report), spent + usage)
 
+    def _what_is_kept(self) -> str:
+        graded = f"{len(self._results)} of {len(self._tasks)} items were graded before"
+        if self._kept is None:
+            return f"{graded}, and are not kept without an experiment_name."
+        return f"{graded}, and are kept: the same call goes on."
+
     def _earlier(self, task: _Task) -> ItemResult | None:
         """What an earlier run of the experiment came to for the same content."""
-        stored = self._experiment.items.get(task.key) if self._experiment else None
+        stored = self._kept.get(task.key) if self._kept else None
         if stored is None:
             return None
         try:

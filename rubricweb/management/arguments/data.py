@@ -19,8 +19,9 @@ SHAPES = ("long", "criteria", "raters", "both")
 
 def import_rubric(command: argparse.ArgumentParser) -> None:
     """`rubricweb import-rubric`."""
-    command.add_argument("file", type=Path, help="YAML or JSON")
+    command.add_argument("file", type=Path, help="YAML, JSON, TOML, or a table (CSV, TSV)")
     command.add_argument("--title", default="", help="title of the rubric (default: from the file)")
+    command.add_argument("--plan", action="store_true", help="print what it would be; nothing is stored")
     team_and_person(command)
 
 
@@ -36,6 +37,8 @@ def import_dataset(command: argparse.ArgumentParser) -> None:
     )
     column(command)
     strict_items(command)
+    confirmed(command)
+    command.add_argument("--plan", action="store_true", help="say what the file would bring; store nothing")
     team_and_person(command)
 
 
@@ -45,7 +48,24 @@ def add_items(command: argparse.ArgumentParser) -> None:
     command.add_argument("--dataset", required=True, metavar="id:N|NAME", help="the dataset they belong to")
     column(command)
     strict_items(command)
+    confirmed(command)
+    command.add_argument("--plan", action="store_true", help="say what the file would bring; store nothing")
     team_and_person(command)
+
+
+def confirmed(command: argparse.ArgumentParser) -> None:
+    """--duplicates and --new-names."""
+    command.add_argument(
+        "--duplicates",
+        choices=("ask", "keep", "skip"),
+        default="ask",
+        help="items whose words came before; ask (default) shows them and stores nothing",
+    )
+    command.add_argument(
+        "--new-names",
+        action="store_true",
+        help="a new system or version that is named much like another is meant so",
+    )
 
 
 def strict_items(command: argparse.ArgumentParser) -> None:
@@ -155,6 +175,8 @@ def labels_of_versions(room: argparse.ArgumentParser) -> None:
         )
         command.add_argument("--size", type=positive, metavar="N", help="items of a probe (default 12)")
         command.add_argument("--seed", type=int, metavar="N", help="draws the same items of a probe again")
+        people = "people who label each item again (default: as many as labelled it before)"
+        command.add_argument("--raters-per-item", type=positive, metavar="N", help=people)
     for command in (changes, decided, opened):
         command.add_argument("--json", action="store_true", help="print a JSON object a line")
         team_and_person(command)
@@ -225,6 +247,11 @@ def import_labels(command: argparse.ArgumentParser) -> None:
         metavar="[RATER=]KIND",
         help="who gave the labels whose line has no rater_kind, or what one rater is: "
         f"{', '.join(RATER_KINDS)}; machines count in no figure about people",
+    )
+    command.add_argument(
+        "--history",
+        action="store_true",
+        help="labels of the past: what their raters differ on is not to be settled in the inbox",
     )
     command.add_argument(
         "--strict",

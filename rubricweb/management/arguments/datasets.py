@@ -11,7 +11,7 @@ from rubricweb.management.arguments.common import (
     subcommand,
     team_and_person,
 )
-from rubricweb.management.arguments.data import RATER_KINDS, column, some, strict_items
+from rubricweb.management.arguments.data import RATER_KINDS, column, confirmed, some, strict_items
 
 HALVES = ("dev", "test", "none")
 
@@ -49,6 +49,13 @@ def datasets(room: argparse.ArgumentParser) -> None:
         "datasets.datasets",
         "rater_kind",
     )
+    member = subcommand(
+        actions,
+        "rater-member",
+        "say which member of the team such a person is, who joined later",
+        "datasets.datasets",
+        "rater_member",
+    )
     answered = subcommand(
         actions,
         "add-answers",
@@ -62,7 +69,7 @@ def datasets(room: argparse.ArgumentParser) -> None:
         actions, "columns", "metadata that lists show and are narrowed by", "datasets.datasets", "columns"
     )
     one_case, changing = _case(actions), [*_changing(actions), _halves(actions), _tag(actions)]
-    for command in (shown, halved, rated, changed, answered, named, one_case, *changing):
+    for command in (shown, halved, rated, changed, member, answered, named, one_case, *changing):
         command.add_argument("dataset", metavar="DATASET", help="its number, also as id:N, or its name")
     one_case.add_argument("case", metavar="CASE", help="its key, or id:N")
     _answers(answered)
@@ -76,6 +83,9 @@ def datasets(room: argparse.ArgumentParser) -> None:
         "--queue", action="append", default=[], metavar="N|NAME", help="labels that count (default: all)"
     )
     changed.add_argument("rater", metavar="RATER", help="the rater's name, or id:N as `raters` lists it")
+    member.add_argument("rater", metavar="RATER", help="the rater's name, or id:N as `raters` lists it")
+    member.add_argument("member", nargs="?", metavar="USER", help="the member's user name")
+    member.add_argument("--none", action="store_true", help="no member after all")
     changed.add_argument("kind", choices=RATER_KINDS, help="machines count in no figure about people")
     for command in (
         listed,
@@ -83,6 +93,7 @@ def datasets(room: argparse.ArgumentParser) -> None:
         halved,
         rated,
         changed,
+        member,
         answered,
         brought,
         combined,
@@ -138,7 +149,7 @@ def _items_and_cases(command: argparse.ArgumentParser, case: str, item: str = "t
 def _changing(
     actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> list[argparse.ArgumentParser]:
-    """`versions`, `retire`, `restore`, `correct`: what was done to a dataset, and what changes it."""
+    """`versions`, `retire`, `restore`, `correct`, `undo`: what was done to a dataset, and what changes it."""
     history = subcommand(
         actions, "versions", "what was done to a dataset when, newest first", "datasets.versions", "versions"
     )
@@ -162,7 +173,12 @@ def _changing(
     for command in (retired, restored, corrected):
         command.add_argument("--note", default="", help="why, for those who read it later")
         command.add_argument("--plan", action="store_true", help="say what it would do, and change nothing")
-    return [history, retired, restored, corrected]
+    undone = subcommand(
+        actions, "undo", "put a dataset back into the version before its newest", "datasets.versions", "undo"
+    )
+    undone.add_argument("--version", type=positive, metavar="N", help="undo only if this is the newest")
+    undone.add_argument("--plan", action="store_true", help="say what it would do, and change nothing")
+    return [history, retired, restored, corrected, undone]
 
 
 def _import(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
@@ -181,12 +197,8 @@ def _import(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> a
     brought.add_argument(
         "--as-attempt", action="store_true", help="answers to cases it has answered are its next attempt"
     )
-    brought.add_argument(
-        "--duplicates",
-        choices=("ask", "keep", "skip"),
-        default="ask",
-        help="items whose words came before; ask (default) shows them and stores nothing",
-    )
+    brought.add_argument("--plan", action="store_true", help="say what the file would bring; store nothing")
+    confirmed(brought)
     column(brought)
     strict_items(brought)
     return brought
@@ -281,6 +293,7 @@ def _answers(answered: argparse.ArgumentParser) -> None:
         "--as-attempt", action="store_true", help="answers to cases it has answered are its next attempt"
     )
     answered.add_argument("--plan", action="store_true", help="count them and store nothing")
+    confirmed(answered)
     column(answered)
 
 
@@ -305,6 +318,12 @@ def _columns(shown: argparse.ArgumentParser, named: argparse.ArgumentParser) -> 
         default=[],
         metavar="TAG",
         help="of cases with this tag; several must all be",
+    )
+    shown.add_argument(
+        "--system",
+        default="",
+        metavar="SYSTEM[@VERSION]",
+        help="answers of a system, or of one version of it",
     )
     shown.add_argument("--half", choices=HALVES, help="those of dev or test cases, or of neither (none)")
     named.add_argument("name", nargs="*", metavar="NAME", help="keys of the metadata, at most eight")

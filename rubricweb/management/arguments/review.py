@@ -92,6 +92,8 @@ def queues(room: argparse.ArgumentParser) -> None:
     edited.add_argument(
         "--hold", type=positive, metavar="MINUTES", help="release items after so long without activity"
     )
+    past = "whether labels of a file are of the past, to be settled by nobody"
+    edited.add_argument("--history", choices=("yes", "no"), help=past)
     edited.add_argument("--json", action="store_true", help="print JSON")
     for name, what in (
         ("pause", "hand nothing out and take nothing in until resumed; drafts are kept"),

@@ -311,13 +311,15 @@ def _print_estimate(estimate: PeopleEstimate) -> None:
     if estimate.unavailable is not None:
         print_unavailable(estimate.unavailable, of="What people would say of all items is not known.")
         return
-    for of, mean in ((estimate.population, estimate.these), ("cases like these", estimate.like_these)):
+    for of, mean in ((f"over {estimate.population}", estimate.these), (estimate.about, estimate.like_these)):
         assert mean is not None
         why, items = f" {mean.reason}" if mean.reason else "", counted(mean.n, "fully labelled item")
-        console.print(f"People's mean score over {of}: {text_of(mean)} from {items}.{why}")
+        console.print(f"People's mean score {of}: {text_of(mean)} from {items}.{why}")
     these, like_these = estimate.these, estimate.like_these
     assert these is not None
     assert like_these is not None
+    if like_these.of_raters:
+        console.print(like_these.other_raters_words)
     if these.worst is not None:
         console.print(
             f"{these.missing:,} items people were asked about have no answer; with all of them worst or best "

@@ -8,18 +8,19 @@ from pathlib import Path
 from django.conf import settings
 
 from rubricweb.engine.errors import Fault
+from rubricweb.engine.formats.dataset_values import ColumnsRead
 from rubricweb.engine.number_format import counted
-from rubricweb.errors import Conflict, Invalid, TooLarge
-from rubricweb.management.datasets.imports import columns_of
+from rubricweb.errors import Invalid, TooLarge
+from rubricweb.management.datasets.imports import columns_of, note_columns
 from rubricweb.management.terminal.actor import note, resolve_actor
 from rubricweb.management.terminal.background import left_to_workers, meanwhile
 from rubricweb.management.terminal.named_files import require_file
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import DatasetImport, ImportState, Role
-from rubricweb.selectors.datasets.imports import without_hidden_keys
+from rubricweb.selectors.datasets.imports import unseen_in_dataset, without_hidden_keys
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.selectors.teams import lookup
-from rubricweb.services.datasets import imports
+from rubricweb.services.datasets import imports, previews
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.shared import uploads
 
@@ -44,6 +45,8 @@ def bring_in(options: argparse.Namespace) -> int:
         columns=columns_of(options),
         strict=options.strict,
         duplicates=options.duplicates,
+        new_names=options.new_names,
+        preview=options.plan,
     )
     imports.check(actor.team, asked, by=actor.user)
     upload_id = uploads.keep(_pieces(options.file))
@@ -59,32 +62,44 @@ def bring_in(options: argparse.Namespace) -> int:
 
 
 def _ended(job: DatasetImport, *, as_json: bool) -> int:
+    preview = previews.preview_from(job.found.get("preview"))
     if job.state == ImportState.ASKS:
         imports.cancel(job, now=database_now())
-        for key, same in job.found["duplicates"][:SHOWN]:
-            note(f"{key} says the same as {same}")
-        raise Conflict(
-            f"{counted(job.duplicate_count, 'item')} of {job.rows_read:,} say what an earlier item says. "
-            "Nothing was stored: say --duplicates skip or --duplicates keep."
-        )
+        said = previews.ImportChoices(job.duplicates, job.new_names)
+        for line in preview.says:
+            note(line)
+        if not job.preview:
+            previews.require_confirmed(preview, said)
+        note(f"{counted(preview.items, 'item')} in the file. Nothing was stored.")
+        return _print(job) if as_json else 0
     if job.state != ImportState.DONE:
         raise Invalid(job.message, [Fault(*one) for one in job.faults])
     if as_json:
-        from rubricweb.api.datasets.schemas import DatasetImport as Shown
-
-        print_shape(Shown, job)
-        return 0
+        return _print(job)
     assert job.dataset is not None, "a constraint of the table"
     note(f"Stored {counted(job.rows_stored, 'item')} in {job.dataset} (id:{job.dataset.pk})")
+    note_columns(ColumnsRead(**job.found.get("columns", {})), job.found.get("recognised", ""))
+    if unseen := unseen_in_dataset(job.dataset):
+        note(unseen)
     if job.duplicate_count:
         done = "skipped" if job.duplicates == "skip" else "kept"
         note(f"{counted(job.duplicate_count, 'item')} said what an earlier item says: {done}")
+    for name in preview.new_names:
+        if name.what != "case":
+            note(str(name))
     for fault in job.found["left_out"]:
         note(f"Left out: {Fault(*fault)}")
     missing = (job.found.get("plan") or {}).get("missing") or []
     if missing:
         more = f" and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else ""
         note(f"{counted(len(missing), 'case')} without an answer: {', '.join(missing[:SHOWN])}{more}")
+    return 0
+
+
+def _print(job: DatasetImport) -> int:
+    from rubricweb.api.datasets.schemas import DatasetImport as Shown
+
+    print_shape(Shown, job)
     return 0
 
 

@@ -3,7 +3,9 @@
 import argparse
 
 from rubricweb import access
+from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.engine.number_format import counted
+from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.paging import first, note_more
 from rubricweb.management.terminal.printed import moment, say, table, terminal
@@ -12,6 +14,8 @@ from rubricweb.models import Dataset, Role
 from rubricweb.selectors.datasets import items as selected
 from rubricweb.selectors.datasets.columns import columns as declared
 from rubricweb.selectors.datasets.columns import read_where
+from rubricweb.selectors.datasets.imports import imported_raters
+from rubricweb.selectors.datasets.systems import answers_called
 from rubricweb.selectors.datasets.tags import asked_tags
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets import columns as column_services
@@ -49,7 +53,10 @@ def items(options: argparse.Namespace) -> int:
     actor, dataset = _dataset(options, Role.VIEWER)
     where = read_where(dataset, options.where)
     listed = selected.Listed(
-        selected.read_version(options.version), options.half or "", asked_tags(options.tag)
+        selected.read_version(options.version),
+        options.half or "",
+        asked_tags(options.tag),
+        answers_called(dataset, options.system),
     )
     page = first(
         options.limit,
@@ -74,7 +81,7 @@ def items(options: argparse.Namespace) -> int:
         for row in page.rows:
             begins, characters = row.excerpt, row.characters  # type: ignore[attr-defined]  # the selector measures
             system = row.system or ""  # type: ignore[attr-defined]  # the selector names it
-            key = row.shown_key or "withheld"  # type: ignore[attr-defined]  # annotated
+            key = "withheld" if row.shown_key is None else given_key(row.shown_key)  # type: ignore[attr-defined]  # annotated
             words = " ".join(begins[:BEGINS].split())
             tags = ", ".join(row.shown_tags or ())  # type: ignore[attr-defined]  # annotated
             rows.add_row(f"id:{row.pk}", key, system, row.case.half, tags, words, count(characters))
@@ -140,17 +147,31 @@ def rater_kind(options: argparse.Namespace) -> int:
     return _print_raters(dataset, as_json=options.json)
 
 
+def rater_member(options: argparse.Namespace) -> int:
+    """Says which member a person in files is, or with --none that it is no member after all."""
+    actor, dataset = _dataset(options, Role.EDITOR)
+    found = lookup.imported_rater_called(dataset, options.rater)
+    rater = access.access_imported_rater(dataset, found.id)
+    if (options.member is None) != options.none:
+        raise Invalid("Name a member, or say --none.")
+    if options.none:
+        services.take_member_back(rater, by=actor.user)
+    else:
+        services.declare_member(rater, lookup.person_called(options.member), by=actor.user)
+    return _print_raters(dataset, as_json=options.json)
+
+
 def _print_raters(dataset: Dataset, *, as_json: bool) -> int:
-    raters = selected.imported_raters(dataset)
+    raters = imported_raters(dataset)
     if as_json:
         from rubricweb.api.datasets.schemas import ImportedRater
 
         for row in raters:
             print_shape(ImportedRater, row)
     elif raters:
-        rows = table(("id", "rater", "counts as"), ("labels",))
+        rows = table(("id", "rater", "counts as", "member"), ("labels",))
         for row in raters:
-            rows.add_row(f"id:{row.id}", row.name, row.rater_kind, count(row.labels))
+            rows.add_row(f"id:{row.id}", row.name, row.rater_kind, row.member, count(row.labels))
         terminal().print(rows)
     if not raters:
         note(f"Nobody labelled {dataset} in a file.")

@@ -9,21 +9,26 @@ from django.db import transaction
 
 from rubricweb import access
 from rubricweb.engine.errors import shortened
+from rubricweb.engine.formats.dataset_values import ColumnsRead
 from rubricweb.engine.formats.label_files import LabelChoices
 from rubricweb.engine.formats.labels.left_out import LeftOut
+from rubricweb.engine.formats.rubric_files import write_rubric
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import read_file, stored_id
-from rubricweb.management.terminal.printed import table, terminal
+from rubricweb.management.terminal.printed import print_file, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role, RubricVersion
+from rubricweb.selectors.datasets.imports import unseen_in_dataset
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import label_files
 from rubricweb.services.datasets import answers as answer_files
 from rubricweb.services.datasets import datasets, files
 from rubricweb.services.datasets.datasets import StoredItems
+from rubricweb.services.datasets.previews import AS_IT_IS, ImportChoices, ItemsPreview
 from rubricweb.services.label_files import LabelsPlan
+from rubricweb.services.rubrics import rubrics
 from rubricweb.templatetags.display import count
 
 ITEMS_OWN = "-"
@@ -40,29 +45,35 @@ SHAPE_WORDS = {
 def rubric(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.EDITOR)
     data = read_file(options.file)
+    if options.plan:
+        content = rubrics.read(data, filename=options.file.name)
+        print_file([write_rubric(content, "yaml")])
+        columns = rubrics.columns_read(data, options.file.name)
+        note(f"{f'Columns: {columns}. ' if columns else ''}Nothing was stored.")
+        return 0
     version, is_new = files.rubric_from_file(
         actor.team, by=actor.user, data=data, filename=options.file.name, title=options.title
     )
+    if columns := rubrics.columns_read(data, options.file.name):
+        note(f"Columns: {columns}")
     note(f"{'Published' if is_new else 'Already there:'} {version} (id:{version.pk}){_others(version)}")
     return 0
 
 
 def dataset(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.EDITOR)
-    columns = columns_of(options)
-    stored, is_new = files.dataset_from_file(
-        actor.team,
-        by=actor.user,
-        data=read_file(options.file),
-        filename=options.file.name,
-        name=options.name,
-        system=options.system,
-        columns=columns,
-        strict=options.strict,
-    )
+    given = {"data": read_file(options.file), "filename": options.file.name, "columns": columns_of(options)}
+    given |= {"name": options.name, "system": options.system}
+    if options.plan:
+        return _say_preview(datasets.plan_dataset_file(actor.team, strict=options.strict, **given))
+    choices = ImportChoices(options.duplicates, options.new_names, options.strict)
+    stored, is_new = files.dataset_from_file(actor.team, by=actor.user, choices=choices, **given)
     note(f"{'Stored' if is_new else 'Already there:'} {_dataset_words(stored.dataset)}")
+    if is_new:
+        note_columns(stored.columns, stored.recognised)
     if is_new and (version := stored.dataset.rubric_version) is not None:
         note(f"Its rubric: {version} (id:{version.pk}){_others(version)}")
+    _note_new(stored.preview)
     _note_left_out_of(stored)
     return 0
 
@@ -71,15 +82,15 @@ def items(options: argparse.Namespace) -> int:
     """More items for a dataset there is."""
     actor = resolve_actor(options, Role.EDITOR)
     dataset = lookup.dataset_called(actor.team, options.dataset)
-    stored = datasets.add_items_of_file(
-        dataset,
-        by=actor.user,
-        data=read_file(options.file),
-        filename=options.file.name,
-        columns=columns_of(options),
-        strict=options.strict,
-    )
+    given = {"data": read_file(options.file), "filename": options.file.name, "columns": columns_of(options)}
+    if options.plan:
+        plan = datasets.plan_items(dataset, viewer=actor.user, strict=options.strict, **given)
+        return _say_preview(plan)
+    choices = ImportChoices(options.duplicates, options.new_names, options.strict)
+    stored = datasets.add_items_of_file(dataset, by=actor.user, choices=choices, **given)
     note(f"Added {counted(stored.items, 'item')} to {dataset} (id:{dataset.pk})")
+    note_columns(stored.columns, stored.recognised)
+    _note_new(stored.preview)
     _note_left_out_of(stored)
     return 0
 
@@ -91,9 +102,10 @@ def answers(options: argparse.Namespace) -> int:
     given = {"data": read_file(options.file), "filename": options.file.name, "system": options.system}
     given |= {"columns": columns_of(options), "as_attempt": options.as_attempt}
     if options.plan:
-        plan = answer_files.plan_answers(dataset, **given)
+        plan = answer_files.plan_answers(dataset, viewer=actor.user, **given)
     else:
-        plan = answer_files.add_answers(dataset, by=actor.user, **given)
+        choices = ImportChoices(options.duplicates, options.new_names)
+        plan = answer_files.add_answers(dataset, by=actor.user, choices=choices, **given)
     if options.json:
         from rubricweb.api.datasets.schemas import AddedAnswers
 
@@ -108,11 +120,36 @@ def answers(options: argparse.Namespace) -> int:
         if keys:
             more = f" and {len(keys) - NAMED_MAX:,} more" if len(keys) > NAMED_MAX else ""
             note(f"{counted(len(keys), 'case')} {what}: {', '.join(keys[:NAMED_MAX])}{more}")
+    _note_new(plan.preview)
     return 0
 
 
+def note_columns(columns: ColumnsRead, recognised: str) -> None:
+    """What the columns of a file were read as, or whose file it is."""
+    if recognised:
+        note(f"Read as {recognised}.")
+    elif str(columns):
+        note(f"Columns: {columns}")
+
+
+def _say_preview(preview: ItemsPreview) -> int:
+    """What a file would bring; nothing was stored."""
+    note(f"{counted(preview.items, 'item')}, {counted(preview.duplicates, 'item')} of them said before.")
+    _note_new(preview)
+    note("Nothing was stored.")
+    return 0
+
+
+def _note_new(preview: ItemsPreview | None) -> None:
+    """What is new by name, and what says what an earlier item says."""
+    for line in preview.says if preview is not None else ():
+        note(line)
+
+
 def _note_left_out_of(stored: StoredItems) -> None:
-    """What has no counterpart here in a file of another program."""
+    """What has no counterpart here in a file of another program, and what no judge is shown."""
+    if unseen := unseen_in_dataset(stored.dataset):
+        note(unseen)
     for fault in stored.left_out:
         note(f"Left out: {fault}")
     if stored.more_left_out:
@@ -124,7 +161,7 @@ def columns_of(options: argparse.Namespace) -> dict[str, str] | None:
     columns = {}
     for pair in options.column:
         field, equals, column = pair.partition("=")
-        if not (field and equals and column):
+        if not (field and equals):
             raise Invalid(f"--column takes FIELD=COLUMN, for example submission=reply_text, not {pair!r}.")
         columns[field] = column
     return columns or None
@@ -152,7 +189,7 @@ def labels(options: argparse.Namespace) -> int:
         note(f"Stored the grades of {run.judge.name} as imported run {run.pk}, {run}")
     _note_left_out(stored.left_out)
     if options.json:
-        from rubricweb.api.reviews.queue_schemas import LabelsImported, labels_imported
+        from rubricweb.api.reviews.label_file_schemas import LabelsImported, labels_imported
 
         print_shape(LabelsImported, labels_imported(stored, actor.user))
     return 0
@@ -170,6 +207,7 @@ def _choices(options: argparse.Namespace) -> LabelChoices:
         rater_kind=next(iter(kinds), None),
         rater_kinds=[kind for kind in options.rater_kind if "=" in kind],
         rater=options.rater,
+        history=options.history,
         criterion=options.criterion,
     )
 
@@ -245,10 +283,17 @@ def dataset_named(actor: Actor, name: str, *, tell: Callable[[str], object] = no
     if (number := stored_id(name)) is not None:
         return access.access_dataset(actor.team, number)
     path = Path(name)
+    data = _file(path, "datasets list")
     stored, is_new = files.dataset_from_file(
-        actor.team, by=actor.user, data=_file(path, "datasets list"), filename=path.name
+        actor.team, by=actor.user, data=data, filename=path.name, choices=AS_IT_IS
     )
     tell(f"Dataset: {_dataset_words(stored.dataset, ', new' if is_new else '')}")
+    if is_new and str(stored.columns):
+        tell(f"Columns: {stored.columns}")
+    for line in stored.preview.says if stored.preview is not None else ():
+        tell(line)
+    if is_new and (unseen := unseen_in_dataset(stored.dataset)):
+        tell(unseen)
     return stored.dataset
 
 

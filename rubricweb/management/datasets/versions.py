@@ -12,9 +12,9 @@ from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import ChangeKind, Dataset, Role
 from rubricweb.selectors.datasets import versions as selected
 from rubricweb.selectors.teams import lookup
-from rubricweb.services.datasets import corrections
-from rubricweb.services.datasets import retirement as services
-from rubricweb.services.datasets.retirement import ChangePlan
+from rubricweb.services.datasets.changes import corrections, undoing
+from rubricweb.services.datasets.changes import retirement as services
+from rubricweb.services.datasets.changes.retirement import ChangePlan
 from rubricweb.services.rubrics import rubrics
 from rubricweb.templatetags.display import count
 
@@ -57,6 +57,26 @@ def restore(options: argparse.Namespace) -> int:
     if options.plan:
         return _say(services.plan_restoration(dataset, ids, actor.user), options)
     return _say(services.restore(dataset, ids, by=actor.user, note=options.note), options)
+
+
+def undo(options: argparse.Namespace) -> int:
+    """Puts a dataset back into the version before its newest, while nothing stands on that."""
+    actor = resolve_actor(options, Role.EDITOR)
+    dataset = access.access_dataset(actor.team, lookup.dataset_called(actor.team, options.dataset).pk)
+    if options.plan:
+        plan = undoing.plan_undoing(dataset, actor.user)
+    else:
+        seen = dataset.version if options.version is None else options.version
+        plan = undoing.undo(dataset, by=actor.user, seen=seen)
+    if options.json:
+        from rubricweb.api.datasets.version_schemas import UndoPlan as Shown
+
+        print_shape(Shown, plan)
+        return 0
+    note(f"{'Would undo' if options.plan else 'Undid'} version {plan.version} of {dataset}.")
+    for line in (*plan.says, *(f"Not now: {one}" for one in plan.stands)):
+        note(line)
+    return 0
 
 
 def correct(options: argparse.Namespace) -> int:

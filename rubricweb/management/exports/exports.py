@@ -12,6 +12,7 @@ from rubricweb.models import Dataset, Role, User
 from rubricweb.selectors.exports.recorded import recorded_exports
 from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.ground_truth import people_first
+from rubricweb.selectors.runs.graders import PER_ITEM
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import exports
 
@@ -23,7 +24,8 @@ def run(options: argparse.Namespace) -> int:
         return _earlier(dataset, actor.user, as_json=options.json)
     judged = access.access_run(actor.team, options.run) if options.run is not None else None
     queues = [lookup.queue_called(actor.team, name) for name in options.queue]
-    if not queues:
+    holistic = judged is not None and judged.autograder == PER_ITEM and options.format != "bundle"
+    if not queues and not holistic:  # a holistic run has scores of items, which stand in a file of their own
         queues = list(labelled_queues(dataset.pk, team=dataset.team))
         queues = people_first(queues) if options.what == "ground_truth" else queues
     export = exports.export(

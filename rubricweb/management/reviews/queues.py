@@ -147,14 +147,22 @@ def edit(options: argparse.Namespace) -> int:
     """Other words for reviewers, and another time until items are released; what is not named stays."""
     actor, queue = _queue(options, Role.EDITOR)
     instructions = read_text_file(options.instructions) if options.instructions else None
-    if options.name is None and instructions is None and options.hold is None:
-        raise Invalid("Nothing to change; allowed: --name, --instructions and --hold.")
+    if options.name is None and instructions is None and options.hold is None and options.history is None:
+        raise Invalid("Nothing to change; allowed: --name, --instructions, --hold and --history.")
     queue_changes.edit_queue(
-        queue, by=actor.user, name=options.name, instructions=instructions, hold_minutes=options.hold
+        queue,
+        by=actor.user,
+        name=options.name,
+        instructions=instructions,
+        hold_minutes=options.hold,
+        history=None if options.history is None else options.history == "yes",
     )
     if options.json:
         _print_in_full(queue, actor.user)
         return 0
+    if queue.imported:
+        settled = "not to be settled" if queue.history else "to be settled"
+        return say(f"Labels {queue.pk} are {queue.name}; what their raters differ on is {settled}.")
     return say(
         f"Queue {queue.pk} is {queue.name}; items are released after {queue.hold_minutes} idle minutes."
     )

@@ -62,8 +62,11 @@ def decide_about(options: argparse.Namespace) -> int:
     version = _version(actor, options)
     change = _called(version, options.criterion)
     seen = change.decision.pk if change.decision is not None else None
-    if not options.open_queue and (options.rater or options.size or options.seed is not None):
-        raise Invalid.at("--rater, --size, --seed", "no queue to open", "these with --open-queue")
+    if not options.open_queue and (
+        options.rater or options.size or options.seed is not None or options.raters_per_item
+    ):
+        wrong = "--rater, --size, --seed, --raters-per-item"
+        raise Invalid.at(wrong, "no queue to open", "these with --open-queue")
     chosen = NewLabelDecision(
         options.kind,
         dict(options.option) if options.option else None,
@@ -89,7 +92,8 @@ def open_queue(options: argparse.Namespace) -> int:
 
 
 def _wish(options: argparse.Namespace) -> QueueWish:
-    return QueueWish([person_called(name) for name in options.rater], options.size, options.seed)
+    people = [person_called(name) for name in options.rater]
+    return QueueWish(people, options.size, options.seed, options.raters_per_item)
 
 
 def _say(change: LabelChange, options: argparse.Namespace, *lines: str) -> int:
@@ -101,6 +105,9 @@ def _say(change: LabelChange, options: argparse.Namespace, *lines: str) -> int:
         return 0
     for line in lines:
         note(line)
+    for one in change.closed:
+        done = f"{count(one.submitted)} of {count(one.wanted)} reviews"
+        note(f"Closed queue {one.queue.pk}, {one.queue}, of the decision before: {done}.")
     for one in change.queues:
         note(f"Queue {one.queue.pk}, {one.queue}: {count(one.submitted)} of {count(one.wanted)} reviews.")
     _say_probe(change)

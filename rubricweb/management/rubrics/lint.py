@@ -14,6 +14,7 @@ from rich.text import Text
 
 from rubricweb import engine
 from rubricweb.engine.autograders import PerCriterionGenerateFn, PerCriterionGrader
+from rubricweb.engine.errors import ConfigurationError
 from rubricweb.engine.lint import RULES, Finding, lint
 from rubricweb.engine.meta_review import meta_review
 from rubricweb.engine.number_format import number, share
@@ -67,7 +68,10 @@ def _review(rubric: engine.Rubric, model: str) -> engine.EvaluationReport:
     named: dict[str, Any] = {"model": model} if model else {}
     # Its answer has the shape the grader asks for, which no type says.
     judge = cast(PerCriterionGenerateFn, partial(default_per_criterion_generate_fn, **named))
-    return asyncio.run(meta_review(rubric, PerCriterionGrader(judge)))
+    try:
+        return asyncio.run(meta_review(rubric, PerCriterionGrader(judge)))
+    except ConfigurationError as error:
+        raise Invalid(f"The judge cannot be asked: {error}") from error
 
 
 def _as_json(finding: Finding) -> dict[str, Any]:

@@ -8,12 +8,15 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
-from rubricweb.engine import InvalidFile, RubricDataset
+from rubricweb.engine import DataItem, InvalidFile, RubricDataset
 from rubricweb.engine.autograders import AUTOGRADERS, Autograder
-from rubricweb.engine.errors import Fault
+from rubricweb.engine.conversations.unseen_parts import unseen_parts, unseen_words
+from rubricweb.engine.errors import ConfigurationError, Fault
 from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
-from rubricweb.engine.number_format import counted, share
+from rubricweb.engine.formats.scores.item_scores import SCORE_WRITERS, ItemScore
+from rubricweb.engine.number_format import counted, low_end_words, share
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, environment_config
 from rubricweb.judges.evaluation import EvalResult, evaluate
@@ -33,7 +36,8 @@ from rubricweb.management.terminal.printed import facts, mean_words, passed_word
 from rubricweb.management.terminal.remarks import remark
 
 ITEMS_OWN = "-"
-WRITERS = {".csv": verdicts_csv, ".jsonl": verdicts_jsonl}
+OUTPUT_FORMATS = {".csv": "csv", ".jsonl": "jsonl"}
+VERDICT_WRITERS = {"csv": verdicts_csv, "jsonl": verdicts_jsonl}
 # Options that mean something to a stored run alone, by their names among the arguments.
 STORED_ONLY = (
     *(
@@ -57,13 +61,18 @@ STORED_ONLY = (
 def run(options: argparse.Namespace) -> int:
     _check(options)
     dataset = _dataset(options)
+    unseen = sum(unseen_parts(dataset.get_item_prompt(idx)) > 0 for idx in range(len(dataset)))
+    if unseen:
+        remark(unseen_words(unseen))
     with ExitStack() as stack:
         try:
-            grader = AUTOGRADERS[options.autograder](abstention=options.abstention, on_error=options.on_error)
+            grader = AUTOGRADERS[options.autograder](
+                reply_format=options.reply_format, abstention=options.abstention, on_error=options.on_error
+            )
             judge = _judge(options, stack)
             result = asyncio.run(_evaluated(options, dataset, grader, judge))
-        except ValueError as error:
-            raise Invalid(str(error)) from error
+        except (ValueError, ConfigurationError) as error:
+            raise Invalid("\n".join([str(error), *getattr(error, "__notes__", ())])) from error
     return _finish(options, result, judge)
 
 
@@ -81,8 +90,6 @@ def _check(options: argparse.Namespace) -> None:
     for name in STORED_ONLY:
         if getattr(options, name):
             raise Invalid(f"--{name} is for runs that are stored, which this one is not.")
-    if options.reply_format != "json":
-        raise Invalid("--reply-format is for runs that are stored; allowed here: json.")
     if options.autograder not in AUTOGRADERS:
         raise Invalid(f"--autograder is {options.autograder}; allowed: {', '.join(AUTOGRADERS)}.")
     if not (options.rubric and options.dataset):
@@ -92,8 +99,8 @@ def _check(options: argparse.Namespace) -> None:
     for named in (options.rubric, options.dataset):
         if stored_id(named) is not None:
             raise Invalid(f"{named} is stored; name a file, or grade it without --no-store.")
-    if options.output and options.output.suffix not in WRITERS:
-        raise Invalid(f"{options.output} must end in {' or '.join(WRITERS)}.")
+    if options.output and options.output.suffix not in OUTPUT_FORMATS:
+        raise Invalid(f"{options.output} must end in {' or '.join(OUTPUT_FORMATS)}.")
     if options.output:
         require_writable(options.output)
     gates.require_reachable(options)
@@ -152,6 +159,9 @@ def _finish(options: argparse.Namespace, result: EvalResult, judge: str) -> int:
     table.add_row("judge", f"{options.autograder} by {judge}")
     table.add_row("items", f"{summary.fully_judged} of {summary.items} fully judged")
     table.add_row("mean score", mean_words(mean, summary.unit))
+    if summary.lowest is not None:
+        below = None if summary.passed.value is None else 1 - summary.passed.value
+        table.add_row("  low end", low_end_words(summary.lowest, below))
     for name, score in summary.groups.items():
         table.add_row(f"  {name or 'no group'}", mean_words(score, summary.unit))
     coverages = [one.report.coverage for one in result.item_results if one.report.coverage is not None]
@@ -166,7 +176,11 @@ def _finish(options: argparse.Namespace, result: EvalResult, judge: str) -> int:
     table.add_row("cost", _cost(usage))
     terminal().print(table)
     if options.output:
-        write_file(options.output, WRITERS[options.output.suffix](_rows(result, judge)))
+        form = OUTPUT_FORMATS[options.output.suffix]
+        if options.autograder == "rubric_as_judge":  # it answers no criterion: a line for each item
+            write_file(options.output, SCORE_WRITERS[form](_scores(result, judge)))
+        else:
+            write_file(options.output, VERDICT_WRITERS[form](_rows(result, judge)))
     again = f"Retry with: the same command{', without --no-cache' * options.no_cache}."
     if not options.name:
         again = "What was judged is not kept; with --name NAME the same command asks only for the rest."
@@ -196,7 +210,29 @@ def _rows(result: EvalResult, judge: str) -> Iterator[VerdictRow]:
                 weight=entry.weight,
                 kind=entry.kind,
                 value=entry.value,
-                case_id=one.item.case_id or None,
-                system=one.item.system or None,
-                attempt=one.item.attempt if one.item.case_id or one.item.system else None,
+                **_case(one.item),
             )
+
+
+def _scores(result: EvalResult, judge: str) -> Iterator[ItemScore]:
+    for one in result.item_results:
+        report = one.report
+        yield ItemScore(
+            item_id=one.item.id,
+            rater=judge,
+            score=report.score,
+            raw_score=report.raw_score,
+            llm_raw_score=report.llm_raw_score,
+            coverage=report.coverage,
+            passed=report.passed,
+            length_penalty=report.length_penalty,
+            reason=report.explanation or "",
+            error=one.error,
+            checks={str(entry.name): entry.value for entry in report.report or ()},
+            **_case(one.item),
+        )
+
+
+def _case(item: DataItem) -> dict[str, Any]:
+    attempt = item.attempt if item.case_id or item.system else None
+    return {"case_id": item.case_id or None, "system": item.system or None, "attempt": attempt}

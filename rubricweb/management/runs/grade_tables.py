@@ -2,7 +2,7 @@
 
 from rich.table import Table
 
-from rubricweb.engine.number_format import counted, share, text_of
+from rubricweb.engine.number_format import counted, low_end_words, share, text_of
 from rubricweb.management.terminal.actor import Actor, note
 from rubricweb.management.terminal.printed import facts, mean_words, passed_words, terminal
 from rubricweb.models import Run, RunState
@@ -53,6 +53,8 @@ def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
         table.add_row("half", f"{ended.half} cases")
     table.add_row("items", f"{progress.graded} of {progress.items} graded")
     table.add_row("mean score", mean_words(result.mean, result.unit))
+    if result.lowest is not None:
+        table.add_row("  low end", low_end_words(result.lowest, result.below_bar))
     if result.errored:
         table.add_row("fully judged", f"{result.fully_judged} of {result.graded} items")
     for one in result.groups:

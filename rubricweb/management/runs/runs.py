@@ -5,7 +5,7 @@ import argparse
 from django.utils import timezone
 
 from rubricweb import access, tasks
-from rubricweb.engine.number_format import counted, text_of
+from rubricweb.engine.number_format import counted, low_end_words, text_of
 from rubricweb.engine.origin import origin_words
 from rubricweb.management.runs import grade_tables, watching
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
@@ -119,6 +119,7 @@ def show(options: argparse.Namespace) -> int:
         items = f", {counted(result.scored, 'item')}" if result.unit == "case" else ""
         of = f"{counted(result.mean.n, result.unit)}{items}"
         rows.append(("mean score", f"{text_of(result.mean)} of {of}{without}"))
+        rows.append(("  low end", low_end_words(result.lowest, result.below_bar)))
     rows += [(f"  {one.name or 'no group'}", _group(one)) for one in result.groups]
     if result.errored:
         retry = f"retry the others with: rubricweb runs retry {run.pk}"

@@ -22,6 +22,7 @@ from rubricweb.management.terminal.remarks import remark as say
 
 FIRST_PORT = 8000
 PORTS_TO_TRY = 50
+WORKER_CLASS = "rubricweb.management.serving.web_worker.WebWorker"
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  only compared with
 
 
@@ -119,7 +120,7 @@ def _start_judge(supervisor: Supervisor, env: dict[str, str]) -> None:
 def _start_web(supervisor: Supervisor, env: Mapping[str, str], host: str, port: int) -> Child:
     argv = [
         *(sys.executable, "-m", "gunicorn", "rubricweb.wsgi", "--bind", f"{_bracketed(host)}:{port}"),
-        *("--worker-class", "gthread", "--workers", "2", "--threads", "8", "--timeout", "60"),
+        *("--worker-class", WORKER_CLASS, "--workers", "2", "--threads", "8", "--timeout", "60"),
         *("--graceful-timeout", "3", "--preload", "--no-control-socket"),
     ]
     return supervisor.start("web", argv, env=env, log=settings.VAR_DIR / "log" / "web.log")

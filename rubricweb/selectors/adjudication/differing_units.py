@@ -54,6 +54,7 @@ class Scope:
     """Which queues an inbox is about, and the runs whose judges stand beside their people.
 
     `of_run`: a run was asked for, so that answers of system versions it is not about are in no list.
+    `everything`: neither a run nor a queue was asked for: what is labelled in history alone is left out.
     """
 
     team: Team
@@ -61,6 +62,12 @@ class Scope:
     queues: tuple[ReviewQueue, ...]
     runs: tuple[Run, ...]
     of_run: bool = False
+    everything: bool = False
+
+    @property
+    def history(self) -> list[ReviewQueue]:
+        """The queues of the past whose disagreements are left out."""
+        return [queue for queue in self.queues if queue.history] if self.everything else []
 
     @property
     def dataset_ids(self) -> set[int]:
@@ -81,8 +88,10 @@ def scope(team: Team, viewer: User, queues: Sequence[ReviewQueue] = (), run: Run
     if run is not None:
         compared = queues_to_compare(run, queues)
         return Scope(team, viewer, tuple(compared), tuple(run.launched_with), of_run=True)
+    everything = not queues
     queues = queues or people_first(list(labelled_queues(team=team)))
-    return Scope(team, viewer, tuple(queues), tuple(judge_runs_for_queues(team, queues)))
+    runs = tuple(judge_runs_for_queues(team, queues))
+    return Scope(team, viewer, tuple(queues), runs, everything=everything)
 
 
 class UnitLabels(NamedTuple):
@@ -181,6 +190,14 @@ def abstaining_options(where: Scope) -> dict[int, frozenset[str]]:
         kind="choice",
     )
     return {criterion.pk: frozenset(option_gaps(criterion)) for criterion in choices}
+
+
+def of_the_past(where: Scope, units: Collection[Unit]) -> set[Unit]:
+    """Those of these units that were labelled in history alone: nobody is to settle them."""
+    if not where.history:
+        return set()
+    present = [queue for queue in where.queues if not queue.history]
+    return set(units) - people.labelled_units(present, read_with=where.queues, runs=where.runs)
 
 
 def decided_units(where: Scope) -> set[Unit]:

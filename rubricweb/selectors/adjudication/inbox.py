@@ -23,6 +23,7 @@ from rubricweb.selectors.adjudication.differing_units import (
     abstaining_options,
     decided_units,
     judge_labels,
+    of_the_past,
     people_labels,
     unit_kinds,
     unit_labels,
@@ -114,6 +115,8 @@ class InboxPage:
     criteria: tuple[tuple[Criterion, str, int], ...]
     hidden_items: int
     next_cursor: str | None
+    # Queues of the past, what is labelled in which alone is left out.
+    past: tuple[ReviewQueue, ...] = ()
 
 
 def inbox(
@@ -130,7 +133,8 @@ def inbox(
     `decided` takes those in that were adjudicated; `cause` asks for those decided for that cause alone, where
     for an unclear rubric a person's own word after the reveal is enough. `only` lists exactly these units,
     whether anybody differs or not: a cell of the confusion matrix. Items the viewer is still to review blind
-    are left out. A fixed number of queries; time grows with the labels of the scope.
+    are left out, and of a scope of everything what is labelled in history alone. A fixed number of queries;
+    time grows with the labels of the scope.
     """
     if kind and kind not in KINDS:
         raise Invalid.at("kind", repr(kind)[:60], ", ".join(KINDS))
@@ -142,9 +146,12 @@ def inbox(
     elif cause:
         wanted = units_of_cause(where, cause)
         kinds = {unit: kinds.get(unit, ()) for unit in wanted}
-    elif not decided:
-        for unit in decided_units(where):
-            kinds.pop(unit, None)
+    else:
+        settled = decided_units(where)
+        past = of_the_past(where, kinds) - settled
+        kinds = {
+            unit: of for unit, of in kinds.items() if unit not in past and (decided or unit not in settled)
+        }
     # What was decided for a cause may be about any dataset of the team, not only about those of the scope.
     everywhere = hidden_items(where.viewer, where.team).values_list("pk", flat=True)
     hidden = frozenset(everywhere) if cause else where.hidden
@@ -190,6 +197,7 @@ def inbox_page(
         ),
         hidden_items=items_left_out(where),
         next_cursor=number_cursor(rows[-1].key) if len(rest) > size else None,
+        past=tuple(where.history),
     )
 
 

@@ -65,6 +65,18 @@ class PeopleEstimate:
     left_out: int = 0
     needed: LabelsNeeded | None = None
 
+    @property
+    def about(self) -> str:
+        """What `like_these` tells of: cases like these, or these raters where they tell of nobody else."""
+        of_raters = self.like_these.of_raters if self.like_these else ""
+        return of_raters or "of cases like these"
+
+    @property
+    def drawn_words(self) -> str:
+        """What besides the labels is taken as drawn in `like_these`."""
+        told = self.like_these is not None and self.like_these.tells_of_other_raters
+        return "items and people taken as a sample" if told else "the items taken as a sample too"
+
     def described(self, labelled: Collection[Unit], *, weighted: bool = False) -> DescribedItems | None:
         """Which items figures of these labelled units describe, by the samples of their criteria."""
         sample = self.samples.of({criterion_id for _, criterion_id in labelled})

@@ -40,7 +40,8 @@ def people_rates(
 
     Of an item counts the mean of its raters, so that one with five raters weighs no more than one with one;
     abstentions are no answer. Every case weighs the same, however many of its answers are labelled. From a
-    random sample each item weighs 1/π and the interval is of cases like these; a queue that does not ask
+    random sample each item weighs 1/π and the interval is of cases like these, and of people like these where
+    three or more gave the labels; a queue that does not ask
     about a criterion draws nothing for it. Other labels describe their own items: their plain mean, without
     an interval. `cases` are the `repeated_cases` of the items.
 
@@ -50,21 +51,21 @@ def people_rates(
     worth = worth_of(criteria)
     scales = {criterion.pk: value_ends(criterion) or NORMALISED for criterion in criteria}
     visible = set(items)
-    means: dict[int, dict[int, float]] = {pk: {} for pk in worth}
+    own: dict[int, dict[int, dict[int, float]]] = {pk: {} for pk in worth}
     for (item_id, criterion_id), by_rater in labelled.items():
         if criterion_id not in worth or item_id not in visible:
             continue
-        values = [worth[criterion_id].of(label) for label in by_rater.values()]
-        given = [value for value in values if value is not None]
+        values = {rater: worth[criterion_id].of(label) for rater, label in by_rater.items()}
+        given = {rater: value for rater, value in values.items() if value is not None}
         if given:
-            means[criterion_id][item_id] = fmean(given)
+            own[criterion_id][item_id] = given
     rates = {}
-    for pk, of in means.items():
+    for pk, of in own.items():
         sample = samples.of([pk])
         if isinstance(sample, Sampled):
             rates[pk] = _weighed(scales[pk], of, sample, cases)
         else:
-            rates[pk] = PeopleRate(_plain(of, cases))
+            rates[pk] = PeopleRate(_plain({item: fmean(one.values()) for item, one in of.items()}, cases))
     return rates
 
 
@@ -74,14 +75,19 @@ def _plain(means: Mapping[int, float], cases: Mapping[int, int]) -> Figure:
 
 
 def _weighed(
-    scale: tuple[float, float], means: Mapping[int, float], sample: Sampled, cases: Mapping[int, int]
+    scale: tuple[float, float],
+    own: Mapping[int, Mapping[int, float]],
+    sample: Sampled,
+    cases: Mapping[int, int],
 ) -> PeopleRate:
-    """The rate of one criterion, from the means of its items and the ends of the scale of its answers."""
+    """The rate of one criterion, from what raters gave its items and the ends of the scale of its answers."""
     place = {pk: at for at, pk in enumerate(sample.items)}
     people = np.full(len(place), np.nan)
-    for item_id, mean in means.items():
+    by_rater: list[Mapping[int, float]] = [{}] * len(place)
+    for item_id, given in own.items():
         if item_id in sample.asked:
-            people[place[item_id]] = mean
+            people[place[item_id]] = fmean(given.values())
+            by_rater[place[item_id]] = given
     rate = estimate_people_mean(
         np.full(len(place), np.nan),
         people,
@@ -90,6 +96,7 @@ def _weighed(
             answered=[cases.get(pk, pk) for pk in sample.items],
             drawn=np.array([pk in sample.asked for pk in sample.items], dtype=np.bool_),
             scale=scale,
+            by_rater=by_rater,
         ),
     )
     return PeopleRate(

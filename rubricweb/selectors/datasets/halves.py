@@ -40,10 +40,12 @@ class Halves:
 
 
 def halves(dataset: Dataset, *, viewer: User) -> Halves:
-    """The halves as they are now. Five queries where the dataset is split, else three."""
+    """The halves as they are now. Five queries where the dataset is split, else two."""
     draws = tuple(CaseSplit.objects.filter(dataset=dataset).select_related("created_by").order_by("-number"))
-    withheld = dataset.pk in hidden_datasets(viewer, dataset.team)
-    looked = tuple(looks(dataset, withheld=withheld))
+    looked = tuple(looks(dataset))
+    withheld = bool(draws or looked) and dataset.pk in hidden_datasets(viewer, dataset.team)
+    if withheld:
+        looked = tuple(one.withheld for one in looked)
     if not draws:
         return Halves(0, 0, 0, (), None, looked)
     answered = Case.objects.filter(_answered(), dataset=dataset).order_by()

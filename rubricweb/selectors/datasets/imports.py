@@ -1,8 +1,15 @@
-"""Imports of files as lists show them."""
+"""Imports of files as lists show them, who labelled in files, and what of them no judge is shown."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from rubricweb.models import DatasetImport, ImportState, Team, User
+from django.db.models import Count, Q, TextField
+from django.db.models.functions import Cast
+
+from rubricweb.engine.conversations.unseen_parts import unseen_parts, unseen_words
+from rubricweb.engine.formats.result_files import csv_line
+from rubricweb.engine.origin import Origin, origin_of
+from rubricweb.models import Dataset, DatasetImport, ImportState, Item, Judgement, Rater, Team, User
 from rubricweb.selectors.blinding import hidden_datasets
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
@@ -22,13 +29,87 @@ def unended(team: Team) -> list[DatasetImport]:
 
 
 def without_hidden_keys(rows: Iterable[DatasetImport], *, viewer: User, team: Team) -> list[DatasetImport]:
-    """The imports, without which items say the same where this person is still to review some of the dataset
-    blind: keys tell who answered. Not to be saved.
+    """The imports, without which items say the same, and which cases are new, where this person is still to
+    review some of the dataset blind: keys tell who answered. Not to be saved.
     """
     found = list(rows)
-    with_duplicates = [one for one in found if one.found.get("duplicates")]
-    hidden = hidden_datasets(viewer, team) if with_duplicates else frozenset()
-    for one in with_duplicates:
+    with_keys = [one for one in found if one.found.get("duplicates") or one.found.get("preview")]
+    hidden = hidden_datasets(viewer, team) if with_keys else frozenset()
+    for one in with_keys:
         if one.dataset_id in hidden:
             one.found = {**one.found, "duplicates": []}
+            if preview := one.found.get("preview"):
+                names = [name for name in preview["new_names"] if name["what"] != "case"]
+                one.found["preview"] = {**preview, "first_duplicates": [], "new_names": names}
     return found
+
+
+def faults_csv(job: DatasetImport) -> str:
+    """Every fault of a refused file that was counted, a line each under a header."""
+    return "".join(map(csv_line, [("where", "found", "allowed"), *job.faults]))
+
+
+@dataclass(frozen=True)
+class ImportedRater:
+    """Somebody whose labels of a dataset came in files, how many, and what they count as.
+
+    `member` is the user name of a member, "" for none. `is_said`: of a name in files somebody said so, which
+    can be taken back.
+    """
+
+    id: int
+    name: str
+    rater_kind: str
+    labels: int
+    member: str = ""
+    is_said: bool = False
+
+    @property
+    def origin(self) -> Origin:
+        return origin_of(self.rater_kind, imported=True)
+
+
+def imported_raters(dataset: Dataset) -> list[ImportedRater]:
+    """Who labelled the dataset in files, by name: people and settled labels found by their reviews, machines
+    by their runs. What a member gave under a name that was said to be theirs stands under that name. Three
+    queries, one more for each such name.
+    """
+    found: list[ImportedRater] = []
+    for rows, rater in (
+        (Judgement.objects.in_reviews(queue__dataset=dataset, imported=True), "review__rater"),
+        (Judgement.objects.filter(run__dataset=dataset, run__rater__isnull=False), "run__rater"),
+    ):
+        named = rows.order_by().values(rater, f"{rater}__name", f"{rater}__kind", f"{rater}__user__username")
+        columns = (rater, f"{rater}__name", f"{rater}__kind", "n", f"{rater}__user__username")
+        for pk, name, kind, n, member in named.annotate(n=Count("pk")).values_list(*columns):
+            found.append(ImportedRater(pk, name, kind, n, member or ""))
+    counts = {one.id: one.labels for one in found}
+    names = Rater.objects.filter(same_as__in=counts).select_related("same_as__user")
+    for alias in names:
+        own = alias.same_as
+        assert own is not None, "asked for"
+        moved = Judgement.objects.in_reviews(queue__dataset=dataset).filter(review__in=alias.moved_reviews)
+        labels, member = moved.count(), own.user.username if own.user else own.name
+        counts[own.pk] -= labels
+        found.append(ImportedRater(alias.pk, alias.name, alias.kind, labels, member, True))
+    found = [replace(one, labels=counts.get(one.id, one.labels)) for one in found]
+    return sorted((one for one in found if one.labels), key=lambda one: (one.name, one.id))
+
+
+def unseen_in_dataset(dataset: Dataset) -> str:
+    """In how many items' prompts pictures and the like are, in a sentence; "" where none is. Two queries."""
+    in_words = Cast("prompt", TextField())
+    prompts = (
+        Item.objects.current()
+        .filter(dataset=dataset)
+        .annotate(in_words=in_words)
+        # A part has a type, and what stands within a text is in base64.
+        .filter(Q(in_words__contains='"type"') | Q(in_words__contains=";base64,"))
+        .order_by()
+        .values_list("prompt", flat=True)
+    )
+    shared = "The dataset's prompt has them too." if unseen_parts(dataset.prompt) else ""
+    own = unseen_words(sum(unseen_parts(prompt) > 0 for prompt in prompts.iterator(chunk_size=100)))
+    if shared and not own:
+        return unseen_words(dataset.items.count())
+    return f"{own} {shared}".strip()

@@ -9,13 +9,11 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Tex
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Length, Substr
 
-from rubricweb.engine.origin import Origin, origin_of
 from rubricweb.errors import Invalid
 from rubricweb.models import (
     NOT_RETIRED,
     Dataset,
     Item,
-    Judgement,
     ReviewQueue,
     Run,
     RunItem,
@@ -26,6 +24,7 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import case_is_hidden, hidden_datasets, is_hidden
 from rubricweb.selectors.datasets.columns import Where, facets_of, name_values, narrowed
 from rubricweb.selectors.datasets.halves import of_half
+from rubricweb.selectors.datasets.systems import of_system
 from rubricweb.selectors.datasets.tags import name_tags, tagged
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
@@ -44,7 +43,8 @@ Version = int | str
 
 @dataclass(frozen=True)
 class Listed:
-    """Of which items a list is: of a version, in a half as `read_half` reads it, of cases with all of `tags`.
+    """Of which items a list is: of a version, in a half as `read_half` reads it, of cases with all of `tags`,
+    answers of a system or of one version of it as `answers_called` reads it.
 
     Halves and tags are those of their cases now, whatever the version.
     """
@@ -52,6 +52,14 @@ class Listed:
     version: Version = CURRENT
     half: str = ""
     tags: tuple[str, ...] = ()
+    system: str = ""
+
+    @property
+    def tells_names(self) -> bool:
+        """Whether being on the list tells whose answers they are, or what somebody tagged them for: of a file
+        of one version's answers the dataset has a version of its own.
+        """
+        return bool(self.tags or self.system) or self.is_past
 
     @property
     def is_past(self) -> bool:
@@ -94,15 +102,15 @@ def items(
 ) -> Page[Item]:
     """One page of current items without their bodies: `excerpt` is the beginning, `characters` the length.
 
-    `listed` may name a version of before, retired items, a half, tags; columns narrow the current ones only.
-    Each is named as `name_systems` and `name_tags` do. While some key is withheld the order by key is that of
-    the dataset, and neither a search nor a column, a tag or a version of before finds an item by what is
-    withheld. Raises Invalid for an order that is not in ITEM_ORDERS.
+    `listed` may name a version of before, retired items, a half, tags, a system; columns narrow the current
+    ones only. Each is named as `name_systems` and `name_tags` do. While some key is withheld the order by key
+    is that of the dataset, and neither a search nor a column, a tag, a system or a version of before finds an
+    item by what is withheld. Raises Invalid for an order that is not in ITEM_ORDERS.
     """
     if order not in ITEM_ORDERS:
         raise Invalid(f"Items cannot be sorted by {order!r}. Allowed: {', '.join(ITEM_ORDERS)}.")
     listed = _of_now(listed, dataset)
-    asks_keys = bool(search or where or listed.tags or listed.is_past or order.lstrip("-") == "key")
+    asks_keys = bool(search or where or listed.tells_names or order.lstrip("-") == "key")
     unnamed = _unnamed(dataset, viewer) if asks_keys else None
     if unnamed is not None:
         order = order.replace("key", "position")
@@ -110,7 +118,7 @@ def items(
     found: Page[Any]
     if where and listed.version != CURRENT:
         raise Invalid.at("where", "a column of past items", "none: columns narrow the current items")
-    by_columns_alone = where and not (search or listed.half or listed.tags)
+    by_columns_alone = where and not (search or listed.half or listed.tags or listed.system)
     if by_columns_alone and order.lstrip("-") == "position" and unnamed is None:
         facets = facets_of(dataset, where).only("item_id", "position")
         found = keyset_page(facets, order=ITEM_ORDERS[order], cursor=cursor, size=size)
@@ -183,7 +191,7 @@ def matching_ids(
 ) -> list[int]:
     """The ids of the items that `items` lists, in their order, the first `most`."""
     listed = _of_now(listed, dataset)
-    unnamed = _unnamed(dataset, viewer) if search or where or listed.tags or listed.is_past else None
+    unnamed = _unnamed(dataset, viewer) if search or where or listed.tells_names else None
     rows = _narrowed(dataset, listed, search, where, unnamed)
     return list(rows.order_by("position").values_list("pk", flat=True)[:most])
 
@@ -204,11 +212,12 @@ def _narrowed(
     dataset: Dataset, listed: Listed, search: str, where: Where, unnamed: Exists | None
 ) -> QuerySet[Item]:
     rows = narrowed(_listed(dataset, listed.version), dataset, where)
-    rows = tagged(of_half(rows, listed.half), listed.tags)
+    rows = of_system(tagged(of_half(rows, listed.half), listed.tags), listed.system)
     # A file of one version's answers made a version of the dataset: which items came with it tells as much.
-    # Tags are of the case: any of its answers would tell those of one that is hidden.
-    if (listed.tags or listed.is_past) and unnamed is not None:
-        rows = rows.exclude(Exists(Item.objects.filter(unnamed, case=OuterRef("case")).order_by()))
+    # Tags are of the case: any of its answers would tell those of one that is hidden. So would a system, by
+    # which of a case's answers it lists.
+    if listed.tells_names and unnamed is not None:
+        rows = rows.exclude(case_is_hidden(unnamed))
     if where and unnamed is not None:
         # Their metadata may tell which system answered.
         rows = rows.exclude(Q(unnamed) & ~Q(system_version__system__name=""))
@@ -265,8 +274,9 @@ def name_systems(rows: Sequence[Item], *, viewer: User, team: Team) -> None:
     `is_hidden` holds: knowing who answered sways a verdict. `tells_case` is false while it holds of any
     answer to its case. Two queries.
     """
-    of_hidden_cases = Item.objects.filter(case_is_hidden(viewer, team), pk__in=[row.pk for row in rows])
-    known = of_hidden_cases.order_by().annotate(is_hidden=is_hidden(viewer, team))
+    condition = is_hidden(viewer, team)
+    of_hidden_cases = Item.objects.filter(case_is_hidden(condition), pk__in=[row.pk for row in rows])
+    known = of_hidden_cases.order_by().annotate(is_hidden=condition)
     untold = dict(known.values_list("pk", "is_hidden"))
     hidden = {pk for pk, is_one in untold.items() if is_one}
     for row in rows:
@@ -339,34 +349,6 @@ def queues_over(dataset: Dataset, *, size: int = 10) -> QuerySet[ReviewQueue]:
     """The newest review queues over this dataset."""
     queues = dataset.queues.select_related("dataset", "rubric_version")
     return queues.order_by("-created_at", "-pk")[:size]
-
-
-@dataclass(frozen=True)
-class ImportedRater:
-    """Somebody whose labels of a dataset came in files, how many, and what they count as."""
-
-    id: int
-    name: str
-    rater_kind: str
-    labels: int
-
-    @property
-    def origin(self) -> Origin:
-        return origin_of(self.rater_kind, imported=True)
-
-
-def imported_raters(dataset: Dataset) -> list[ImportedRater]:
-    """Who labelled the dataset in files, by name: people and settled labels found by their reviews, machines
-    by their runs. Two queries.
-    """
-    found: list[ImportedRater] = []
-    for rows, rater in (
-        (Judgement.objects.in_reviews(queue__dataset=dataset, imported=True), "review__rater"),
-        (Judgement.objects.filter(run__dataset=dataset, run__rater__isnull=False), "run__rater"),
-    ):
-        named = rows.order_by().values_list(rater, f"{rater}__name", f"{rater}__kind")
-        found += [ImportedRater(*row) for row in named.annotate(n=Count("pk"))]
-    return sorted(found, key=lambda one: (one.name, one.id))
 
 
 def runs_containing(item: Item, *, viewer: User, size: int = 20) -> QuerySet[RunItem]:

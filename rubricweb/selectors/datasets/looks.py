@@ -1,6 +1,6 @@
 """Looks at the test half of a dataset: judges held against people on its cases (decision 0032)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 
@@ -19,8 +19,8 @@ class Look:
     """One look; `number` counts those at the same half, of all people, rubrics and judges, from the first.
 
     What is claimed at it holds at `confidence`, see `confidence_of_look`. `units`, `items` and `seal` are
-    None while something of the dataset is hidden from the reader: what could be compared tells who abstained,
-    the seal who answered. The rest is as in `HalfLook`.
+    None where it is `withheld`, while something of the dataset is hidden from the reader: what could be
+    compared tells who abstained, the seal who answered. The rest is as in `HalfLook`.
     """
 
     number: int
@@ -34,37 +34,40 @@ class Look:
     looked_by: User | None
     at: datetime
 
+    @property
+    def withheld(self) -> "Look":
+        """The same, without what it tells of hidden labels and of who answered."""
+        return replace(self, units=None, items=None, seal=None)
 
-def looks(dataset: Dataset, *, withheld: bool) -> list[Look]:
-    """All of them, the newest first; `withheld` where something of the dataset is hidden from the reader. One
-    query.
-    """
+
+def looks(dataset: Dataset) -> list[Look]:
+    """All of them, the newest first. One query."""
     rows = list(_rows().filter(dataset=dataset).order_by("-pk"))
-    return [_numbered(row, len(rows) - place, withheld=withheld) for place, row in enumerate(rows)]
+    return [_numbered(row, len(rows) - place) for place, row in enumerate(rows)]
 
 
-def look_with(dataset: Dataset, data: str, *, withheld: bool) -> Look | None:
+def look_with(dataset: Dataset, data: str) -> Look | None:
     """The look at these verdicts and labels (see `HalfLook.data`), if there was one. Two queries."""
     row = _rows().filter(dataset=dataset, data=data).first()
     if row is None:
         return None
     number = HalfLook.objects.filter(dataset=dataset, pk__lte=row.pk).count()
-    return _numbered(row, number, withheld=withheld)
+    return _numbered(row, number)
 
 
 def _rows() -> QuerySet[HalfLook]:
     return HalfLook.objects.select_related("dataset", "run", "looked_by")
 
 
-def _numbered(row: HalfLook, number: int, *, withheld: bool) -> Look:
+def _numbered(row: HalfLook, number: int) -> Look:
     return Look(
         number=number,
         confidence=confidence_of_look(number),
-        units=None if withheld else row.units,
-        items=None if withheld else row.items,
+        units=row.units,
+        items=row.items,
         dataset=row.dataset,
         dataset_version=row.dataset_version,
-        seal=None if withheld else row.seal,
+        seal=row.seal,
         run=row.run,
         looked_by=row.looked_by,
         at=row.at,

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
+from rubricweb.engine.errors import nearest
 from rubricweb.errors import Invalid, Withheld
 from rubricweb.models import (
     Dataset,
@@ -111,6 +112,29 @@ def versions_called(dataset: Dataset, names: Sequence[str]) -> list[SystemVersio
                 f"systems[{place}]", repr(name), f"a version with answers in {dataset}: {allowed}"
             )
     return [known[name] for name in dict.fromkeys(names)]
+
+
+def answers_called(dataset: Dataset, name: str) -> str:
+    """A system (assistant), or one version of it (assistant@v4), as lists of items are narrowed to it; ""
+    for all of them. Raises Invalid for one without answers in the dataset, retired ones counted.
+    """
+    if not name:
+        return ""
+    known = [str(one) for one in versions_of_items(Item.objects.filter(dataset=dataset)) if one.system.name]
+    systems = {one.partition("@")[0] for one in known}
+    if name not in known and name not in systems:
+        allowed = nearest(name, known) if known else "none: no item of the dataset names a system"
+        raise Invalid.at("system", repr(name[:200]), allowed)
+    return name
+
+
+def of_system(rows: QuerySet[Item], name: str) -> QuerySet[Item]:
+    """Those that this system, or this one version, answered, as `answers_called` reads it."""
+    if not name:
+        return rows
+    system, at, label = name.partition("@")
+    rows = rows.filter(system_version__system__name=system)
+    return rows.filter(system_version__label=label) if at else rows
 
 
 def queue_systems(queues: Sequence[ReviewQueue], *, viewer: User, team: Team) -> dict[int, list[str] | None]:

@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from django.db.models import Count, Sum
+from django.db.models import Count, Manager, Sum
 
 from rubricweb.engine.formats.dataset_values import MAX_ID
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import NotFound
 from rubricweb.models import (
     NOT_RETIRED,
     UNENDED,
     Adjudication,
     Case,
+    Comment,
     Dataset,
     DatasetChange,
     Item,
@@ -99,6 +101,23 @@ def behind(dataset: Dataset, item_ids: Sequence[int]) -> Behind:
     counts = {field.name: sums[field.name] for field in fields(Behind)}
     unended = sum(state in UNENDED for state in runs.values())
     return Behind(**counts | {"queues": len(queues), "runs": len(runs), "unended_runs": unended})
+
+
+def said_of(item_ids: Sequence[int]) -> list[str]:
+    """What people and judges did with some items, such as "2 reviews": drafts, comments and results of
+    deleted runs too. None where the items can go without a trace. Four queries for each few thousand items.
+    """
+    made: tuple[tuple[Manager[Any], str, str], ...] = (
+        (Review.objects, "review", "reviews"),
+        (RunItem.every, "result of a run", "results of runs"),
+        (Adjudication.objects, "adjudication", "adjudications"),
+        (Comment.objects, "comment", "comments"),
+    )
+    counts = [
+        (sum(rows.filter(item__in=ids).count() for ids in _parts(item_ids)), one, several)
+        for rows, one, several in made
+    ]
+    return [counted(*count) for count in counts if count[0]]
 
 
 def items_of_cases(dataset: Dataset, case_ids: Sequence[int], *, retired: bool = False) -> list[int]:

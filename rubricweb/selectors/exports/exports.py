@@ -138,7 +138,7 @@ def verdict_rows(
             evidence=tuple(row.evidence or ()),
             rubric_version=row.criterion.version.number,
             counts_by=counted.counts_by(row),
-            **({} if row.item_id in unnamed else _case(row.item)),
+            **({} if row.item_id in unnamed else case_columns(row.item)),
             half=row.item.case.half or None,
             **{**final_said(row), "final_verdict": read.final},
             criterion_id=read.id,
@@ -146,7 +146,7 @@ def verdict_rows(
         )
 
 
-def _case(item: Item) -> dict[str, Any]:
+def case_columns(item: Item) -> dict[str, Any]:
     """Which case an item answers for which system; nothing where its file named neither."""
     system, case_id = str(item.system_version), case_of_item(item)
     return {"case_id": case_id, "system": system or None, "attempt": item.attempt} if case_id else {}

@@ -180,6 +180,22 @@ def people_labels(
     ]
 
 
+def labelled_units(
+    queues: Sequence[ReviewQueue], *, read_with: Sequence[ReviewQueue], runs: Iterable[Run] = ()
+) -> set[Unit]:
+    """The units of which somebody gave a label in these queues, read as those of `read_with` are. Two
+    queries.
+    """
+    read = readings(read_with, runs=runs)
+    rows = Judgement.objects.in_reviews(queue__in=queues).filter(verdict__isnull=False).order_by()
+    columns = rows.values_list("item_id", "review__queue__dataset_id", "criterion_id", "verdict")
+    return {
+        (item_id, read[dataset_id].label(given_to, verdict)[0])
+        for item_id, dataset_id, given_to, verdict in columns.distinct()
+        if verdict is not None
+    }
+
+
 def _that_count(raters: Collection[int], settled: Collection[int]) -> Collection[int]:
     """The raters of a unit whose labels count: people; without any, those who settled it in a file."""
     people = [rater for rater in raters if rater not in settled]

@@ -56,7 +56,8 @@ class LabelChange:
     now; labels are carried as they are where these are the same.
     `decision` is the current one, None while the labels wait. `criterion` is None in a draft. `pairs` are the
     criteria it is about, before and now; `queues` were opened to have them labelled again, or to
-    probe; what a probe found is filled in by `selectors.probes`.
+    probe; what a probe found is filled in by `selectors.probes`. `closed` are queues of the decision before,
+    which this one closed: filled in where it is made.
     """
 
     uid: str
@@ -73,6 +74,7 @@ class LabelChange:
     pairs: tuple[Pair, ...] = ()
     queues: tuple[LabelQueue, ...] = ()
     probe: Probe | None = None
+    closed: tuple[LabelQueue, ...] = ()
 
     @property
     def needs_map(self) -> bool:

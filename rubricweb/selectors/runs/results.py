@@ -104,6 +104,8 @@ class Result:
     rule has a word on, None without a rule; `groups` has the mean of every group of criteria, and is empty
     where there are none. Everything but `bins` is None or 0 while nothing is graded.
 
+    `lowest` is the lowest score of the `scored` items: a mean does not show a failure that is rare.
+
     The `n` of every figure counts what `unit` says: items, or cases where the run has several answers to one.
     Those are alike and count as one, their mean.
     """
@@ -122,6 +124,12 @@ class Result:
     groups: tuple[GroupMean, ...]
     failed_items: FailedItems
     unit: Unit
+    lowest: float | None = None
+
+    @property
+    def below_bar(self) -> float | None:
+        """The share that the rubric's pass rule turns down; None without a rule."""
+        return None if self.passed.value is None else 1 - self.passed.value
 
     @property
     def fully_judged(self) -> int:
@@ -180,6 +188,7 @@ def result(run: Run, *, viewer: User, failed_items: FailedItems = "exclude") -> 
         groups=_groups(run, rows.filter(included), summary),
         failed_items=failed_items,
         unit="case" if by_case else "item",
+        lowest=min(scored, default=None),
     )
 
 

@@ -25,7 +25,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import is_hidden
-from rubricweb.selectors.datasets.items import ImportedRater, imported_raters
+from rubricweb.selectors.datasets.imports import ImportedRater, imported_raters
 from rubricweb.selectors.labels.adjudications import criterion_for
 from rubricweb.selectors.teams import addresses
 

@@ -9,11 +9,20 @@ from django.db.models import F, Max
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.datasets.cases import AnsweredCase
+from rubricweb.engine.formats.datasets.known_keys import KnownKeys
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, User
 from rubricweb.services.datasets import datasets, systems
-from rubricweb.services.datasets.intake import MOST_FAULTS, made_id_faults
+from rubricweb.services.datasets.intake import MOST_FAULTS, Intake, made_id_faults, parts
+from rubricweb.services.datasets.previews import (
+    AS_ASKED,
+    ImportChoices,
+    ItemsPreview,
+    preview_of,
+    require_untold,
+    tells_who_answered,
+)
 
 
 @dataclass(frozen=True)
@@ -22,7 +31,7 @@ class AnswersPlan:
 
     `answers` are those that are new. `unknown` and `answered` cases keep the file from being stored: the
     dataset does not have those, the version has answered these before. `missing` cases stay without an
-    answer.
+    answer. `preview` says which items say what an earlier one says, and what is new by name.
     """
 
     system: str
@@ -30,6 +39,7 @@ class AnswersPlan:
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
     answered: tuple[str, ...]
+    preview: ItemsPreview | None = None
 
 
 def plan_answers(
@@ -40,13 +50,19 @@ def plan_answers(
     system: str,
     columns: Mapping[str, str] | None = None,
     as_attempt: bool = False,
+    viewer: User | None = None,
 ) -> AnswersPlan:
-    """What `add_answers` would store; nothing is. Raises Invalid for a file that cannot be read."""
+    """What `add_answers` would store; nothing is, and nothing asked. Raises Invalid for a file that cannot be
+    read.
+    """
     reading = AnswersReading(dataset, systems.read_system_name(system), as_attempt=as_attempt)
     file = datasets.read_file(data, filename, columns, rubric=datasets.own_rubric(dataset))
-    reading.take(file)
+    file = reading.take(file)
     refuse(filename, reading.wrong_rows)
-    return reading.plan()
+    intake = Intake(dataset, compares=not tells_who_answered(dataset, viewer))
+    for part in parts(file):
+        intake.take(part)
+    return replace(reading.plan(), preview=preview_of(intake, dataset.team))
 
 
 def add_answers(
@@ -58,14 +74,17 @@ def add_answers(
     system: str,
     columns: Mapping[str, str] | None = None,
     as_attempt: bool = False,
+    choices: ImportChoices = AS_ASKED,
 ) -> AnswersPlan:
     """Stores a version's answers, each asked what its case asks; all of the file or nothing.
 
     A row names its case by `case_id`, or by `id` where the file has no case ids. `system` is the version, as
     assistant@v5. Raises Invalid naming the rows of unknown cases, of rows of another system, and of cases the
-    version has answered before; with `as_attempt` those are its next attempt. Conflict for a sealed half.
+    version has answered before; with `as_attempt` those are its next attempt. Conflict for a sealed half, and
+    where something has to be asked that `choices` do not say; Withheld as `add_items_of_file`.
     """
     datasets.require_unsealed(dataset)
+    require_untold(dataset, choices.duplicates, by)
     version = systems.read_system_name(system)
     file = datasets.read_file(data, filename, columns, rubric=datasets.own_rubric(dataset))
     with transaction.atomic():
@@ -73,8 +92,8 @@ def add_answers(
         reading = AnswersReading(dataset, version, as_attempt=as_attempt)
         file = reading.take(file)
         refuse(filename, reading.faults)
-        datasets.add_read_items(dataset, file, by=by, filename=filename)
-    return reading.plan()
+        stored = datasets.add_read_items(dataset, file, by=by, filename=filename, choices=choices)
+    return replace(reading.plan(), answers=stored.items, preview=stored.preview)
 
 
 def refuse(filename: str, faults: Iterable[Fault]) -> None:
@@ -103,6 +122,7 @@ class AnswersReading:
         cases = Case.objects.filter(dataset=dataset).order_by("position")
         # Case key → whether the file answers it.
         self._asked: dict[str, bool] = dict.fromkeys(cases.values_list("key", flat=True), False)
+        self._cases = KnownKeys(self._asked)
         # Cases all of whose answers are retired can be answered, and are not missed.
         current = Item.objects.current().filter(dataset=dataset).order_by()
         self._missed = set(current.values_list("case__key", flat=True).distinct())
@@ -144,7 +164,7 @@ class AnswersReading:
         if record.system not in ("", self.version):
             allowed = f"{self.version}, the version of the whole file"
             _add(self.wrong_rows, Fault(f"{place}.system", repr(record.system), allowed))
-        row = _answer(record, self.version)
+        row = _answer(record, self.version, self._cases)
         last = self._last.get(row.case_id, 0)
         if self._as_attempt and last:
             row = _next_attempt(row, last)
@@ -172,11 +192,12 @@ def _add(faults: list[Fault], fault: Fault) -> None:
         faults.append(fault)
 
 
-def _answer(record: ItemRecord, version: str) -> ItemRecord:
-    case_id = record.case_id or record.id
+def _answer(record: ItemRecord, version: str, cases: KnownKeys) -> ItemRecord:
+    named = record.case_id or record.id
     own_id = (
-        record.id if record.case_id and record.id != AnsweredCase(case_id, "", record.attempt).item_id else ""
+        record.id if record.case_id and record.id != AnsweredCase(named, "", record.attempt).item_id else ""
     )
+    case_id = cases.find(named) or named
     answered = AnsweredCase(case_id, version, record.attempt)
     return replace(record, id=own_id or answered.item_id, case_id=case_id, system=version)
 

@@ -1,40 +1,41 @@
 """Bringing submissions in: a file becomes a whole dataset, or more items of one, or nothing at all."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 from django.db import transaction
-from django.utils import timezone
 
 from rubricweb import engine
 from rubricweb.engine.errors import Fault, InvalidFile
-from rubricweb.engine.formats.dataset_values import DatasetFile
+from rubricweb.engine.formats.dataset_values import ColumnsRead, DatasetFile
 from rubricweb.engine.formats.datasets.cases import UNNAMED
-from rubricweb.engine.formats.datasets.files import read_dataset, read_dataset_in_part
-from rubricweb.engine.formats.label_files import LabelRecord
-from rubricweb.engine.formats.limited_reading import read_limited
+from rubricweb.engine.formats.datasets.files import read_import
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import (
-    NOT_RETIRED,
-    Case,
-    ChangeKind,
     Dataset,
-    Item,
     RubricVersion,
     Team,
     User,
 )
 from rubricweb.services import dataset_versions
-from rubricweb.services.datasets import cases, columns, systems
-from rubricweb.services.datasets.intake import CheckedItems, Intake, NewItem, parts
-from rubricweb.services.datasets.tags import tagging
-from rubricweb.services.labels import free_queue_name, store_labels
-from rubricweb.services.reviews import queues
+from rubricweb.services.datasets import systems
+from rubricweb.services.datasets.intake import CheckedItems, Intake, parts
+from rubricweb.services.datasets.previews import (
+    AS_ASKED,
+    ImportChoices,
+    ItemsPreview,
+    preview_of,
+    require_confirmed,
+    require_untold,
+    tells_who_answered,
+    without_skipped,
+)
+from rubricweb.services.datasets.storing import store
+from rubricweb.services.file_reading import read_limited
 from rubricweb.services.rubrics import rubrics
-from rubricweb.services.shared import archiving, bulk_rows
+from rubricweb.services.shared import archiving
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 
@@ -42,13 +43,24 @@ from rubricweb.services.shared.names import saved_unless_taken
 @dataclass(frozen=True)
 class StoredItems:
     """What an import brought: the dataset, how many items, and the first faults of what was left out of
-    another program's file, with how many more there are.
+    another program's file, with how many more there are. `preview` is what the file came to, None where all
+    of it was stored before. `columns` says what the file's columns were read as, `recognised` which other
+    program's file it is.
     """
 
     dataset: Dataset
     items: int
     left_out: tuple[Fault, ...] = ()
     more_left_out: int = 0
+    preview: ItemsPreview | None = None
+    columns: ColumnsRead = field(default_factory=ColumnsRead)
+    recognised: str = ""
+
+    @classmethod
+    def of(cls, dataset: Dataset, items: int, file: DatasetFile, preview: ItemsPreview | None = None) -> Self:
+        """What came of a file."""
+        left_out = (file.left_out, file.more_left_out)
+        return cls(dataset, items, *left_out, preview, file.columns, file.recognised)
 
 
 def import_dataset_file(
@@ -60,7 +72,7 @@ def import_dataset_file(
     name: str = "",
     system: str = "",
     columns: Mapping[str, str] | None = None,
-    strict: bool = True,
+    choices: ImportChoices = AS_ASKED,
 ) -> StoredItems:
     """Reads a dataset file and stores it in one transaction.
 
@@ -68,21 +80,40 @@ def import_dataset_file(
     ground truth becomes submitted reviews by the rater "ground truth", labels by rater become submitted
     reviews of those raters, and the grades of a machine an imported run. `system`, as assistant@v5, is the
     version that answered where the rows name none; a row that names another is a fault. Raises Invalid with
-    every fault, Conflict when the name is taken. What of another program's file has no counterpart here is a
-    fault when `strict`, else left out.
+    every fault, Conflict when the name is taken and where something has to be asked that `choices` do not
+    say: see `previews`.
     """
-    file = read_file(data, filename, columns, system=system, strict=strict)
+    file = read_file(data, filename, columns, system=system, strict=choices.strict)
     name = dataset_name(file, filename, name)
     intake = Intake(None)
-    batches = [intake.take(part) for part in parts(file)]
-    if intake.faults:
-        raise _refused(filename, intake.faults)
+    batches = _taken(intake, file, filename)
+    preview = preview_of(intake, team)
+    require_free_name(team, name)
+    require_confirmed(preview, choices)
     with transaction.atomic():
         dataset = new_dataset(team, file, name, by=by)
-        count = store(dataset, batches, by=by, filename=filename)
-        stored = StoredItems(dataset, count, file.left_out, file.more_left_out)
+        count = store(dataset, without_skipped(batches, choices), by=by, filename=filename)
+        stored = StoredItems.of(dataset, count, file, preview)
         record(team, by, "imported", dataset, **journal_details(stored, filename))
     return stored
+
+
+def plan_dataset_file(
+    team: Team,
+    *,
+    data: bytes,
+    filename: str,
+    name: str = "",
+    system: str = "",
+    columns: Mapping[str, str] | None = None,
+    strict: bool = True,
+) -> ItemsPreview:
+    """What `import_dataset_file` would store, refused as it would be; nothing is stored or asked."""
+    file = read_file(data, filename, columns, system=system, strict=strict)
+    intake = Intake(None)
+    _taken(intake, file, filename)
+    require_free_name(team, dataset_name(file, filename, name))
+    return preview_of(intake, team)
 
 
 def add_items_of_file(
@@ -92,33 +123,62 @@ def add_items_of_file(
     data: bytes,
     filename: str,
     columns: Mapping[str, str] | None = None,
-    strict: bool = True,
+    choices: ImportChoices = AS_ASKED,
 ) -> StoredItems:
     """Reads a file as `import_dataset_file` does and puts its items behind those the dataset has.
 
     Every id must be new to the dataset. A prompt or reference for the whole file becomes that of its items,
     where the dataset's is another. Ground truth and labels come along as in an import. Open queues hand the
     new items out after the others; runs take them in when they are extended. All or nothing: raises Invalid
-    with every fault, Conflict for a half of a split, whose seal covers its items, and where a queue that is
-    not closed would have items without a rubric.
+    with every fault, Conflict for a half of a split, whose seal covers its items, where something has to be
+    asked that `choices` do not say, and where a queue that is not closed would have items without a rubric;
+    Withheld to whom duplicates would tell who answered.
     """
     require_unsealed(dataset)
-    file = read_file(data, filename, columns, rubric=own_rubric(dataset), strict=strict)
+    require_untold(dataset, choices.duplicates, by)
+    file = read_file(data, filename, columns, rubric=own_rubric(dataset), strict=choices.strict)
     with transaction.atomic():
         hold_with_rubric(dataset)
-        return add_read_items(dataset, file, by=by, filename=filename)
+        return add_read_items(dataset, file, by=by, filename=filename, choices=choices)
 
 
-def add_read_items(dataset: Dataset, file: DatasetFile, *, by: User | None, filename: str) -> StoredItems:
+def plan_items(
+    dataset: Dataset,
+    *,
+    viewer: User | None,
+    data: bytes,
+    filename: str,
+    columns: Mapping[str, str] | None = None,
+    strict: bool = True,
+) -> ItemsPreview:
+    """What `add_items_of_file` would store, refused as it would be; nothing is stored or asked."""
+    require_unsealed(dataset)
+    file = read_file(data, filename, columns, rubric=own_rubric(dataset), strict=strict)
+    intake = Intake(dataset, compares=not tells_who_answered(dataset, viewer))
+    _taken(intake, file, filename)
+    return preview_of(intake, dataset.team)
+
+
+def add_read_items(
+    dataset: Dataset, file: DatasetFile, *, by: User | None, filename: str, choices: ImportChoices
+) -> StoredItems:
     """Stores the items of a file that was read, as `add_items_of_file` does; it is on `hold_with_rubric`."""
-    intake = Intake(dataset)
+    intake = Intake(dataset, compares=not tells_who_answered(dataset, by))
+    batches = _taken(intake, file, filename)
+    preview = preview_of(intake, dataset.team)
+    require_confirmed(preview, choices)
+    count = store(dataset, without_skipped(batches, choices), by=by, filename=filename)
+    stored = StoredItems.of(dataset, count, file, preview)
+    record(dataset.team, by, "added items to", dataset, **journal_details(stored, filename))
+    return stored
+
+
+def _taken(intake: Intake, file: DatasetFile, filename: str) -> list[CheckedItems]:
+    """The items of a whole file, checked. Raises Invalid with every fault."""
     batches = [intake.take(part) for part in parts(file)]
     if intake.faults:
         raise _refused(filename, intake.faults)
-    count = store(dataset, batches, by=by, filename=filename)
-    stored = StoredItems(dataset, count, file.left_out, file.more_left_out)
-    record(dataset.team, by, "added items to", dataset, **journal_details(stored, filename))
-    return stored
+    return batches
 
 
 def hold_with_rubric(dataset: Dataset) -> None:
@@ -168,10 +228,10 @@ def read_file(
     """What a dataset file holds. Raises Invalid with every fault; see `import_dataset_file` for `system` and
     `strict`.
     """
-    read = read_dataset if strict else read_dataset_in_part
     version = systems.read_system_name(system) if system else UNNAMED
     try:
-        return read_limited(read, data, filename=filename, columns=columns, rubric=rubric, version=version)
+        given = {"filename": filename, "columns": columns, "rubric": rubric, "version": version}
+        return read_limited(read_import, data, **given, in_part=not strict)
     except InvalidFile as error:
         raise _refused(filename, error.faults) from error
 
@@ -208,127 +268,17 @@ def name_taken(name: str) -> str:
     return f"The team already has a dataset called {name!r}; give this one another name."
 
 
-def store(dataset: Dataset, batches: Iterable[CheckedItems], *, by: User | None, filename: str) -> int:
-    """Stores items with everything that is said of them, in a transaction of the caller's; how many.
-
-    Items stand behind those there are, in their order; those with the same rubric share a frozen version.
-    They make the next version of the dataset. Queues over the whole dataset that are not closed take them in,
-    or refuse them as `queues.take_in` does. The dataset is on `hold_with_rubric`, or new.
-    """
-    writer = _Writer(dataset)
-    truth: list[LabelRecord] = []
-    labels: list[LabelRecord] = []
-    for batch in batches:
-        writer.write(batch.items)
-        truth += batch.truth
-        labels += batch.labels
-    count = writer.position - writer.first
-    if count:
-        dataset_versions.made(dataset, writer.version, ChangeKind.APPEND, items=count, by=by, note=filename)
-    columns.take_in(dataset, first=writer.first)
-    new = Item.objects.filter(dataset=dataset, position__gte=writer.first).order_by("position")
-    queues.take_in(dataset, new)
-    _store_labels(dataset, truth, by=by, queue_name=f"Ground truth of {dataset.name}")
-    _store_labels(dataset, labels, by=by, queue_name=f"Labels of {dataset.name}", filename=filename)
-    return count
-
-
-class _Writer:
-    """Writes items batch by batch, and the cases, versions and rubrics they need and nobody has yet."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self.dataset = dataset
-        self.version = dataset_versions.next_version(dataset)
-        self.first = self.position = cases.next_position(Item, dataset)
-        self._case_position = cases.next_position(Case, dataset)
-        self._cases: dict[str, int] = {}
-        self._rubrics: dict[str, int] = {}
-        self._systems: dict[str, int] = {}
-        self._now = timezone.now()
-
-    def write(self, items: Sequence[NewItem]) -> None:
-        self._make_what_is_new(items)
-        ids = bulk_rows.reserve_ids(Item, len(items))
-        bulk_rows.insert(Item, _COLUMNS, [self._values(pk, one) for pk, one in zip(ids, items, strict=True)])
-        tags: dict[int, set[str]] = defaultdict(set)
-        for item in items:
-            if item.case_tags:
-                tags[self._case(item)].update(item.case_tags)
-        if tags:
-            tagging.give(tags)
-
-    def _make_what_is_new(self, items: Sequence[NewItem]) -> None:
-        keys = dict.fromkeys(item.case_key for item in items if item.case_id is None)
-        new = [key for key in keys if key not in self._cases]
-        self._cases |= cases.store_cases(self.dataset, new, first=self._case_position)
-        self._case_position += len(new)
-        names = {item.system for item in items} - self._systems.keys()
-        if names:
-            systems.require_listed(self.dataset.team, names)
-            versions = systems.named_versions(self.dataset.team, names)
-            self._systems |= {name: version.pk for name, version in versions.items()}
-        texts = dict.fromkeys(item.rubric for item in items if item.rubric is not None)
-        unknown = [text for text in texts if text not in self._rubrics]
-        made = rubrics.store_versions([engine.Rubric.from_json(text) for text in unknown])
-        self._rubrics |= {text: version.pk for text, version in zip(unknown, made, strict=True)}
-
-    def _case(self, item: NewItem) -> int:
-        return self._cases[item.case_key] if item.case_id is None else item.case_id
-
-    def _values(self, pk: int, item: NewItem) -> tuple[Any, ...]:
-        position, self.position = self.position, self.position + 1
-        rubric_version_id = item.rubric_version_id if item.rubric is None else self._rubrics[item.rubric]
-        return (
-            pk,
-            self.dataset.pk,
-            self._case(item),
-            item.wording,
-            self._systems[item.system],
-            item.attempt,
-            item.key,
-            position,
-            item.submission,
-            item.thinking,
-            item.prompt,
-            item.reference,
-            item.description,
-            item.metadata,
-            item.content_hash,
-            rubric_version_id,
-            self.version,
-            NOT_RETIRED,
-            self._now,
-        )
-
-
-_COLUMNS = (
-    "id",
-    "dataset_id",
-    "case_id",
-    "wording",
-    "system_version_id",
-    "attempt",
-    "key",
-    "position",
-    "submission",
-    "thinking",
-    "prompt",
-    "reference",
-    "description",
-    "metadata",
-    "content_hash",
-    "rubric_version_id",
-    "added_in",
-    "retired_in",
-    "created_at",
-)
-
-
 def journal_details(stored: StoredItems, filename: str) -> dict[str, Any]:
     """What the audit log says of an import."""
     left_out = len(stored.left_out) + stored.more_left_out
-    details = {"items": stored.items, "file": filename}
-    return details | ({"left_out": left_out} if left_out else {})
+    details: dict[str, Any] = {"items": stored.items, "file": filename}
+    if left_out:
+        details["left_out"] = left_out
+    if stored.preview is not None:
+        new = [one.name for one in stored.preview.new_names if one.what != "case"]
+        details |= {"new_systems": new} if new else {}
+        details |= {"duplicates": stored.preview.duplicates} if stored.preview.duplicates else {}
+    return details
 
 
 def _own_rubric(team: Team, by: User | None, file: DatasetFile, name: str) -> RubricVersion | None:
@@ -338,11 +288,3 @@ def _own_rubric(team: Team, by: User | None, file: DatasetFile, name: str) -> Ru
     return rubrics.publish(
         rubrics.create_rubric(team, by=by, title=title, draft=file.rubric.to_dict()), by=by
     )
-
-
-def _store_labels(
-    dataset: Dataset, labels: Sequence[LabelRecord], *, by: User | None, queue_name: str, filename: str = ""
-) -> None:
-    if labels:
-        queue_name = free_queue_name(dataset, queue_name)
-        store_labels(dataset, dataset.rubric_version, labels, by=by, queue_name=queue_name, filename=filename)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -12,13 +13,24 @@ from rubricweb import engine
 from rubricweb.engine.formats.datasets.files import DatasetFile
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Dataset, Item, Judgement, Rubric, RubricVersion, Team, User, in_reviews
+from rubricweb.models import (
+    Dataset,
+    Duplicates,
+    Item,
+    Judgement,
+    Rubric,
+    RubricVersion,
+    Team,
+    User,
+    in_reviews,
+)
 from rubricweb.selectors.datasets.tags import dataset_tags
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
 from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.cases import case_key
 from rubricweb.services.datasets.datasets import StoredItems
-from rubricweb.services.datasets.intake import rules, settled_in
+from rubricweb.services.datasets.intake import Intake, parts, rules, settled_in
+from rubricweb.services.datasets.previews import AS_ASKED, ImportChoices
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.shared.names import numbered
 
@@ -81,27 +93,43 @@ def dataset_from_file(
     name: str = "",
     system: str = "",
     columns: Mapping[str, str] | None = None,
-    strict: bool = True,
+    choices: ImportChoices = AS_ASKED,
 ) -> tuple[StoredItems, bool]:
     """The dataset this file describes, and whether it was stored just now.
 
     A dataset of the same name is used again when it holds the same items and labels; otherwise the file is
     stored with a number behind its name. Raises Invalid with every fault; see `import_dataset_file` for
-    `system` and `strict`.
+    `system` and `choices`.
     """
-    given: dict[str, Any] = {"data": data, "filename": filename, "columns": columns, "strict": strict}
+    given: dict[str, Any] = {"data": data, "filename": filename, "columns": columns}
     given["system"] = system
-    try:
-        return datasets.import_dataset_file(team, by=by, name=name, **given), True
-    except Conflict:
-        file = datasets.read_file(**given)
+    file = datasets.read_file(**given, strict=choices.strict)
+    kept = _without_skipped(file, choices)
     for candidate in numbered(datasets.dataset_name(file, filename, name)):
         dataset = Dataset.objects.filter(team=team, name=candidate).first()
         if dataset is None:
-            return datasets.import_dataset_file(team, by=by, name=candidate, **given), True
-        if _is_same(dataset, file):
-            return StoredItems(dataset, len(file.items), file.left_out, file.more_left_out), False
+            try:
+                return datasets.import_dataset_file(
+                    team, by=by, name=candidate, choices=choices, **given
+                ), True
+            except Conflict:
+                # Somebody else stored one of this name just now, or there is something to ask.
+                dataset = Dataset.objects.filter(team=team, name=candidate).first()
+                if dataset is None:
+                    raise
+        if _is_same(dataset, kept):
+            return StoredItems.of(dataset, len(file.items), file), False
     raise AssertionError("names never run out")
+
+
+def _without_skipped(file: DatasetFile, choices: ImportChoices) -> DatasetFile:
+    """The file with the items that would be stored of it."""
+    if choices.duplicates != Duplicates.SKIP:
+        return file
+    intake = Intake(None)
+    batches = [intake.take(part).without_duplicates() for part in parts(file)]
+    keys = {item.key for batch in batches for item in batch.items}
+    return replace(file, items=tuple(item for item in file.items if item.id in keys))
 
 
 def _is_same(dataset: Dataset, file: DatasetFile) -> bool:

@@ -17,16 +17,16 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from rubricweb import engine
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.dataset_values import DatasetFile, RefusedFile
 from rubricweb.engine.formats.datasets.cases import UNNAMED
 from rubricweb.engine.formats.datasets.files import read_in_batches
-from rubricweb.engine.formats.limited_reading import CPU_SECONDS, READ_HERE_BYTES, stream_limited
-from rubricweb.engine.formats.result_files import csv_line
+from rubricweb.engine.formats.limited_reading import CPU_SECONDS, READ_HERE_BYTES
 from rubricweb.engine.number_format import counted
-from rubricweb.errors import Conflict, Invalid, Refusal, Withheld
+from rubricweb.errors import Busy, Conflict, Invalid, Refusal
 from rubricweb.models import (
     Dataset,
     DatasetImport,
@@ -38,10 +38,18 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors.blinding import what_hides
-from rubricweb.selectors.datasets.systems import blinded_answers
 from rubricweb.services.datasets import answers, datasets, systems
 from rubricweb.services.datasets.intake import CheckedItems, Intake
+from rubricweb.services.datasets.previews import (
+    ImportChoices,
+    preview_from,
+    preview_of,
+    require_untold,
+    tells_who_answered,
+    without_skipped,
+)
+from rubricweb.services.datasets.storing import store
+from rubricweb.services.file_reading import stream_limited
 from rubricweb.services.shared import uploads
 from rubricweb.services.shared.archiving import hold_team
 from rubricweb.services.shared.database_retry import DATABASE_AWAY, retry_while_away
@@ -62,8 +70,9 @@ class ImportRequest:
     """What is asked of a file: `dataset` is the one its items come into, None for a new one called `name`.
 
     With `system` its rows are answers of that version: to the cases there are, or to those a new dataset gets
-    with them. `duplicates` says what becomes of items whose words came before; `strict` and `columns` are as
-    for `import_dataset_file`.
+    with them. `duplicates` says what becomes of items whose words came before, `new_names` that names which
+    resemble others are meant; with `preview` it asks in any case before it stores. `strict` and `columns` are
+    as for `import_dataset_file`.
     """
 
     filename: str
@@ -74,6 +83,8 @@ class ImportRequest:
     columns: Mapping[str, str] | None = None
     strict: bool = True
     duplicates: str = Duplicates.ASK
+    new_names: bool = False
+    preview: bool = False
 
 
 class _Stopped(Exception):
@@ -84,20 +95,29 @@ class _Stopped(Exception):
 def start(
     team: Team, asked: ImportRequest, *, by: User, upload_id: str, enqueue: Callable[[int], None] | None
 ) -> DatasetImport:
-    """Begins the import of a kept file; `enqueue` wakes a worker, None leaves the work to the caller."""
+    """Begins the import of a kept file; `enqueue` wakes a worker, None leaves the work to the caller.
+
+    Another import of the same kept file that still asks is replaced, and so cancelled.
+    """
     kind = check(team, asked, by=by)
+    file = uploads.kept_file(upload_id)
+    replaced = DatasetImport.objects.filter(team=team, file=file, state=ImportState.ASKS)
+    ImportBatch.objects.filter(dataset_import__in=replaced).delete()
+    replaced.update(state=ImportState.CANCELLED, ended_at=timezone.now(), file=None)
     made = DatasetImport.objects.create(
         team=team,
         kind=kind,
         dataset=asked.dataset,
         name=asked.name.strip()[:200],
         filename=asked.filename[:200],
-        file=uploads.kept_file(upload_id),
+        file=file,
         columns=dict(asked.columns or {}),
         system=systems.read_system_name(asked.system) if asked.system else "",
         as_attempt=asked.as_attempt,
         strict=asked.strict,
         duplicates=asked.duplicates,
+        new_names=asked.new_names,
+        preview=asked.preview,
         created_by=by,
     )
     hold_team(team)
@@ -116,7 +136,7 @@ def check(team: Team, asked: ImportRequest, *, by: User) -> ImportKind:
         raise Invalid.at("duplicates", repr(asked.duplicates[:40]), ", ".join(Duplicates.values))
     if asked.dataset is not None:
         datasets.require_unsealed(asked.dataset)
-        _require_untold(asked.dataset, asked.duplicates, by)
+        require_untold(asked.dataset, asked.duplicates, by)
         kind = ImportKind.ANSWERS if asked.system else ImportKind.ITEMS
     elif asked.name.strip():
         datasets.require_free_name(team, asked.name.strip()[:200])
@@ -126,37 +146,20 @@ def check(team: Team, asked: ImportRequest, *, by: User) -> ImportKind:
 
 
 def decide(job: DatasetImport, duplicates: str, *, by: User, enqueue: Callable[[int], None] | None) -> None:
-    """Says what becomes of duplicates. Raises Conflict for an import that does not ask, Withheld as `check`
-    does.
+    """Goes on with an import that asks, keeping or skipping duplicates; names are meant as they are written.
+
+    Raises Conflict for an import that does not ask, Withheld as `check` does.
     """
     if duplicates not in (Duplicates.KEEP, Duplicates.SKIP):
         raise Invalid.at("duplicates", repr(duplicates[:40]), "keep, skip")
-    _require_untold(job.dataset, duplicates, by)
+    require_untold(job.dataset, duplicates, by)
     asking = DatasetImport.objects.filter(pk=job.pk, state=ImportState.ASKS)
-    if not asking.update(duplicates=duplicates, state=ImportState.WAITING):
-        raise Conflict(f"The import of {job} does not ask what becomes of duplicates.")
+    answered = {"duplicates": duplicates, "new_names": True, "preview": False}
+    if not asking.update(state=ImportState.WAITING, **answered):
+        raise Conflict(f"The import of {job} does not ask anything.")
     if enqueue is not None:
         transaction.on_commit(lambda: enqueue(job.pk))
     job.refresh_from_db()
-
-
-def _require_untold(dataset: Dataset | None, duplicates: str, viewer: User | None) -> None:
-    """Refuses whatever depends on which items are duplicates to whom that would tell who answered."""
-    if dataset is None or viewer is None or duplicates == Duplicates.KEEP:
-        return
-    if _tells_who_answered(dataset, viewer):
-        raise Withheld(
-            "Which items say what an earlier one of the same system version says would tell who gave the "
-            "answers you are still to review blind. Keep all items (duplicates: keep). "
-            f"{what_hides(viewer, dataset.team, dataset.pk)} Or ask somebody who is not a rater."
-        )
-
-
-def _tells_who_answered(dataset: Dataset | None, viewer: User | None) -> bool:
-    """Whether duplicates of the dataset's items would: this person reads the words of some without a version,
-    and could send them in again with one.
-    """
-    return dataset is not None and bool(blinded_answers(dataset, viewer))
 
 
 def cancel(job: DatasetImport, *, now: datetime) -> None:
@@ -179,11 +182,6 @@ def due(now: datetime, *, is_dead: Callable[[str, datetime], bool]) -> list[int]
     )
 
 
-def faults_csv(job: DatasetImport) -> str:
-    """Every fault of a refused file that was counted, a line each under a header."""
-    return "".join(map(csv_line, [("where", "found", "allowed"), *job.faults]))
-
-
 def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> DatasetImport:
     """Reads, checks and stores the file of an import that waits; done twice, it is done once.
 
@@ -196,6 +194,9 @@ def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> DatasetImport:
             _advance(pk, worker, now)
         except _Stopped:
             pass  # whoever has it now, or has ended it, keeps or forgets its batches
+        except Busy:
+            # It waits its turn: the reaper sends it again.
+            _held(pk, worker).update(state=ImportState.WAITING, worker="")
         except Refusal as refusal:
             faults = refusal.faults if isinstance(refusal, Invalid) else ()
             _end(pk, ImportState.REFUSED, now(), message=str(refusal), faults=faults, worker=worker)
@@ -214,7 +215,7 @@ def _advance(pk: int, worker: str, now: Callable[[], datetime]) -> None:
         job = DatasetImport.objects.select_related("dataset__rubric_version", "team", "file").get(pk=pk)
         if "header" not in job.found:
             _read(job, worker, now)
-        if job.duplicate_count and job.duplicates == Duplicates.ASK:
+        if _asks(job):
             _held(pk, worker).update(state=ImportState.ASKS, worker="")
             return
         if _store(job, worker, now):
@@ -223,6 +224,13 @@ def _advance(pk: int, worker: str, now: Callable[[], datetime]) -> None:
         if not _held(pk, worker).update(found={}, duplicate_count=0, rows_read=0):
             raise _Stopped
     raise Conflict(f"{job.dataset} changed again and again meanwhile; import the file once it does not.")
+
+
+def _asks(job: DatasetImport) -> bool:
+    """Whether somebody is to answer before the items are stored: the rule of `previews.require_confirmed`."""
+    if job.preview or (job.duplicate_count and job.duplicates == Duplicates.ASK):
+        return True
+    return not job.new_names and bool(preview_from(job.found.get("preview")).doubtful)
 
 
 def _held(pk: int, worker: str) -> QuerySet[DatasetImport]:
@@ -242,8 +250,8 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
         _forget_batches(job.pk)
     stamp = _stamp(job.dataset)
     # Its sender may have become a rater since it was sent.
-    _require_untold(job.dataset, job.duplicates, job.created_by)
-    intake = Intake(job.dataset, compares=not _tells_who_answered(job.dataset, job.created_by))
+    require_untold(job.dataset, job.duplicates, job.created_by)
+    intake = Intake(job.dataset, compares=not tells_who_answered(job.dataset, job.created_by))
     reading = None
     if job.kind == ImportKind.ANSWERS:
         assert job.dataset is not None, "a constraint of the table"
@@ -275,8 +283,11 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
         "batches": number + 1,
         "stamp": stamp,
         "duplicates": intake.duplicates,
+        "preview": asdict(preview_of(intake, job.team)),
         "left_out": [list(_plain(fault)) for fault in header.left_out],
         "left_out_count": len(header.left_out) + header.more_left_out,
+        "columns": asdict(header.columns),
+        "recognised": header.recognised,
         "plan": None if reading is None else asdict(reading.plan()),
     }
     if not mine.update(found=job.found, beat_at=now()):
@@ -337,9 +348,12 @@ def _store(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> bool
         datasets.hold_with_rubric(dataset)
         if _stamp(dataset) != job.found["stamp"]:
             return False
-    count = datasets.store(dataset, _batches(job), by=by, filename=job.filename)
+    count = store(
+        dataset, without_skipped(_batches(job), ImportChoices(job.duplicates)), by=by, filename=job.filename
+    )
     left_out = tuple(Fault(*one) for one in job.found["left_out"])
-    stored = datasets.StoredItems(dataset, count, left_out, job.found["left_out_count"] - len(left_out))
+    more = job.found["left_out_count"] - len(left_out)
+    stored = datasets.StoredItems(dataset, count, left_out, more, preview_from(job.found.get("preview")))
     verb = "imported" if job.kind == ImportKind.DATASET else "added items to"
     record(job.team, by, verb, dataset, **datasets.journal_details(stored, job.filename))
     job.dataset = dataset
@@ -354,7 +368,7 @@ def _batches(job: DatasetImport) -> Iterator[CheckedItems]:
     # One that is missing is an error, not the end. Those read under an earlier release are not counted.
     for number in range(job.found.get("batches", kept.count())):
         batch = CheckedItems.from_json(zlib.decompress(kept.get(number=number).data))
-        yield batch.without_duplicates() if job.duplicates == Duplicates.SKIP else batch
+        yield batch
 
 
 @transaction.atomic

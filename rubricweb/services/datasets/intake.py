@@ -100,6 +100,9 @@ class Intake:
     # The first of them, as (key, key of the earlier item).
     duplicates: list[tuple[str, str]] = field(default_factory=list)
     duplicate_count: int = 0
+    # The system versions that answer, and of a dataset there is the keys of cases it does not have.
+    systems: set[str] = field(default_factory=set)
+    new_cases: dict[str, None] = field(default_factory=dict)
     _own: engine.Rubric | None = None
     _id_faults: list[Fault] = field(default_factory=list)
     _case_faults: list[Fault] = field(default_factory=list)
@@ -130,6 +133,9 @@ class Intake:
         self._count_unnamed_labels(file)
         rows = [self._row(file, item, known.get(cases.case_key(item))) for item in file.items]
         self.taken += len(rows)
+        self.systems |= {row.system for row in rows}
+        if self.dataset is not None:
+            self.new_cases |= dict.fromkeys(row.case_key for row in rows if row.case_id is None)
         rows = self._with_duplicates(rows)
         return CheckedItems(rows, list(file.labels), list(settled_in(file)))
 

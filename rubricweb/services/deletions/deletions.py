@@ -23,7 +23,8 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors.deletions import Deletable, doomed, plan, refusal, team_of
+from rubricweb.selectors.deletions import Deletable, answers_of, doomed, plan, refusal, team_of
+from rubricweb.services.datasets.changes.removal import remove_items
 from rubricweb.services.deletions import bins
 from rubricweb.services.deletions.removal import Remover
 from rubricweb.services.shared.database_retry import DATABASE_AWAY, retry_while_away
@@ -83,6 +84,8 @@ def delete(
         if isinstance(row, Team):
             bins.close(row, now=now)
         elif isinstance(row, System | SystemVersion):
+            # Retired, and nothing was made of them: `refusal` says so.
+            remove_items(list(answers_of(row).order_by("pk").values_list("pk", flat=True)))
             bins.move_system(row, deletion.bin)
         else:
             bins.move(goes_with_it, deletion.bin)
@@ -156,7 +159,7 @@ def _empty(pk: int, remover: Remover) -> None:
 def _remove_left_alone(team: Team, remover: Remover) -> None:
     """Names of files whose labels are all gone, and launches without a run: nothing leads to them."""
     named = Rater.objects.filter(
-        team=team, user=None, reviews=None, queues=None, imported_runs=None, queue_items=None
+        team=team, user=None, same_as=None, reviews=None, queues=None, imported_runs=None, queue_items=None
     )
     for model, rows in ((Rater, named), (Launch, Launch.objects.filter(team=team, runs=None))):
         ids = list(rows.values_list("pk", flat=True)[:2000])

@@ -22,7 +22,7 @@ from rubricweb.services.grading import scores
 from rubricweb.services.grading.asking.base import GradingStrategy, storable
 from rubricweb.services.grading.asking.open_items import OpenItem, QuestionKey, key_of
 from rubricweb.services.runs.events import note
-from rubricweb.services.runs.lost_calls import book_lost, lost_words
+from rubricweb.services.runs.lost_calls import book_lost, dearest_call_usd, lost_words
 from rubricweb.services.shared import bulk_rows
 
 _CALL = (
@@ -139,11 +139,15 @@ class Writer:
         self._forget(key_of(reply) for reply in sent)
 
     def book_lost(self, most_usd: Sequence[float | None], now: datetime) -> None:
-        """Books calls that were not waited for, by what each may cost at most; None is nobody knows."""
+        """Books calls that were not waited for, by what each may cost at most, or by what this run's dearest
+        call has cost where that is less; None is nobody knows.
+        """
         if most_usd:
+            dearest = dearest_call_usd(self.run.pk) or math.inf
             RunTally.objects.filter(pk=self.tally(now)).update(
                 lost_calls=F("lost_calls") + sum(usd is not None for usd in most_usd),
-                lost_at_most_usd=F("lost_at_most_usd") + math.fsum(usd or 0.0 for usd in most_usd),
+                lost_at_most_usd=F("lost_at_most_usd")
+                + math.fsum(min(usd or 0.0, dearest) for usd in most_usd),
                 unpriced=F("unpriced") + sum(usd is None for usd in most_usd),
             )
             note(self.run.pk, "lost", lost_words(len(most_usd)))
@@ -204,6 +208,8 @@ class Writer:
             "unpriced": sum(_is_unpriced(reply) for reply in asked),
         }
         raised: dict[str, Any] = {name: F(name) + change for name, change in changes.items() if change}
+        if dearest := max((reply.cost_usd or 0.0 for reply in asked), default=0.0):
+            raised["dearest_usd"] = Greatest(F("dearest_usd"), dearest)
         if freed:
             # What was reserved last month is given back when the budget's reservation is closed.
             raised["reserved_usd"] = Greatest(F("reserved_usd") - freed, 0.0)

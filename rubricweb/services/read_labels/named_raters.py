@@ -54,7 +54,7 @@ def named_raters(team: Team, named: Collection[Named], *, make: bool) -> dict[Na
     does not have yet are made; without `make` nothing is written, and unsaved ones stand in, with ids below
     zero. To make some, call it in a transaction. One query for each kind, a few more where some are made.
     """
-    rows = Rater.objects.filter(team=team).select_related("user").order_by("pk")
+    rows = Rater.objects.filter(team=team).select_related("user", "same_as__user").order_by("pk")
     if make:
         # Held, so that nobody says meanwhile that it is a machine.
         rows = rows.select_for_update(no_key=True, of=("self",))
@@ -86,11 +86,13 @@ def _as_stored(name: str, kind: FileRaterKind) -> tuple[str, str]:
 
 
 def _called(rows: QuerySet[Rater], names: Collection[str]) -> dict[str, Rater]:
-    """Name → rater. One member may be called like the user name of another: rater names go first."""
+    """Name → rater. One member may be called like the user name of another: rater names go first. A name
+    that somebody said is a member is that one.
+    """
     by_name: dict[str, Rater] = {}
     by_user_name: dict[str, Rater] = {}
     for rater in rows.filter(Q(name__in=names) | Q(user__username__in=names)):
-        by_name[rater.name] = rater
+        by_name[rater.name] = rater.same_as or rater
         if rater.user is not None:
             by_user_name[rater.user.username] = rater
     found = by_user_name | by_name

@@ -216,9 +216,12 @@ def edit_queue(
     instructions: str | None = None,
     hold_minutes: int | None = None,
     archived: bool | None = None,
+    history: bool | None = None,
 ) -> None:
-    """Other words for people, another time that assignments are kept, and whether it is archived; all or
-    nothing, None leaves each as it is.
+    """Other words for people, another time that assignments are kept, whether it is archived, and of labels
+    of a file whether they are of the past, to be settled by nobody.
+
+    All or nothing; None leaves each as it is. Raises Invalid for `history` of what is reviewed here.
     """
     locked = queue_items.lock(queue)
     changed = []
@@ -232,6 +235,12 @@ def edit_queue(
         require_hold(hold_minutes)
         locked.hold_minutes = hold_minutes
         changed.append("hold_minutes")
+    if history is not None and history != locked.history:
+        if not locked.imported:
+            why = f"{queue} is reviewed here: only labels that came in a file are of the past."
+            raise Invalid.about("history", why)
+        locked.history = history
+        changed.append("history")
     if changed:
         with saved_unless_taken(name_taken(locked.name)):
             locked.save(update_fields=changed)

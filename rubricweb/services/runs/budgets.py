@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import F, Sum
+from django.db.models import F, Max, Sum
 
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.engine.number_format import money
@@ -67,6 +67,7 @@ class BudgetReservation:
         self._out_usd = 0.0
         self._completion_tokens: float | None = None
         self._longest_completion = 0
+        self._dearest_usd = 0.0
         self._learned = False
         self._costs: dict[JudgeConfig, deque[float]] = {}
 
@@ -103,12 +104,14 @@ class BudgetReservation:
 
     def most_cost(self, config: JudgeConfig, prompt: Prompt) -> float | None:
         """What one answer may cost at most, in US dollars; None for a judge without prices. The first time it
-        asks the database how long this run's replies are.
+        asks the database how long this run's replies are, and what they cost.
 
-        No token is shorter than a byte: tokens in are the prompt's UTF-8 bytes and a few around it. Tokens
-        out are `max_output_tokens`; without it four times the mean of this run's replies, and no less than
-        the longest seen here. Of the model and the one it falls back on the dearer counts. A prompt of 960
-        bytes and at most 200 tokens out, at 2.5 and 10 per million: 1,000 × 2.5 + 200 × 10, 0.0045.
+        Once five of this run's calls are answered it is what the dearest of them cost, or what this one will
+        probably cost where that is more, and never more than the following. No token is shorter than a byte:
+        tokens in are the prompt's UTF-8 bytes and a few around it. Tokens out are `max_output_tokens`, else
+        four times the mean of this run's replies, and no less than the longest seen here. Of the
+        model and the one it falls back on the dearer counts. A prompt of 960 bytes and at most 200 tokens
+        out, at 2.5 and 10 per million: 1,000 × 2.5 + 200 × 10, 0.0045.
         """
         if not self._learned:
             self._learn()
@@ -118,10 +121,13 @@ class BudgetReservation:
         )
         asked = [config, config.as_fallback()] if config.fallback_model else [config]
         into = _size(prompt) + TOKENS_AROUND_A_PROMPT
-        return max(
+        most = max(
             (usd for one in asked if (usd := one.cost_usd(into, out)) is not None),
             default=None,
         )
+        if most is None or self._completion_tokens is None or not self._dearest_usd:
+            return most
+        return min(most, max(self._dearest_usd, self.expected_cost(config, prompt) or 0.0))
 
     def observe_cost(
         self, config: JudgeConfig, cost_usd: float | None, completion_tokens: int | None = None
@@ -132,6 +138,7 @@ class BudgetReservation:
         call alone end a run.
         """
         self._longest_completion = max(self._longest_completion, completion_tokens or 0)
+        self._dearest_usd = max(self._dearest_usd, cost_usd or 0.0)
         if cost_usd is not None and self.capped:
             self._costs.setdefault(config, deque(maxlen=CALLS_PER_RESERVATION)).append(cost_usd)
 
@@ -213,12 +220,13 @@ class BudgetReservation:
         return run
 
     def _learn(self) -> None:
-        """How long this run's replies are."""
+        """How long this run's replies are, and what the dearest call cost."""
         sums = (
             RunTally.objects.filter(run=self.run)
             .order_by()
-            .aggregate(calls=Sum("calls"), tokens=Sum("completion_tokens"))
+            .aggregate(calls=Sum("calls"), tokens=Sum("completion_tokens"), dearest=Max("dearest_usd"))
         )
+        self._dearest_usd = max(self._dearest_usd, sums["dearest"] or 0.0)
         if sums["tokens"] and sums["calls"] >= CALLS_TO_GO_BY:
             self._completion_tokens = sums["tokens"] / sums["calls"]
         self._learned = True

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Avg, Count, F, Max, Sum
+from django.db.models import Avg, Count, F, Max, Q, Sum
 from django.utils import timezone
 
 from rubricweb.engine.agreement.scores.means import mean_figure
@@ -64,11 +64,12 @@ def summarise_at_once(held: Run, figures: SummaryFigures) -> None:
 
 def summarise_stopped() -> None:
     """Sums up, newest first, some of those that have ended without: whose process was killed before it came
-    to that, and those whose summary an update took away.
+    to that, those whose summary an update took away, and those summed up before a lowest score was kept.
 
     Of many no worker does all at once: it has others to look after.
     """
-    ended = Run.objects.exclude(state=RunState.RUNNING).filter(summary=None)
+    to_write = Q(summary=None) | Q(summary__score_lowest=None, summary__scored__gt=0)
+    ended = Run.objects.exclude(state=RunState.RUNNING).filter(to_write)
     for run in ended.order_by("-pk")[:SUMMED_AT_ONCE]:
         summarise(run)
 
@@ -80,8 +81,8 @@ def figures_of(run: Run) -> SummaryFigures:
     rows = RunItem.objects.filter(run=run)
     scored = rows.filter(FULLY_JUDGED, score__isnull=False).order_by("item_id")
     repeats_cases = has_repeated_cases(run, anew=True)
-    scores, _, cases = with_cases(scored, "score", by_case=repeats_cases)
-    means = case_means(scores, cases)
+    scores, passed, _, cases = with_cases(scored, "score", "passed", by_case=repeats_cases)
+    means, passing = case_means(scores, cases), case_means(passed, cases)
     mean = mean_figure(means.tolist(), limits=score_ends(run))
     groups = group_means.group_means(run, rows.filter(FULLY_JUDGED))
     summary = {
@@ -93,6 +94,8 @@ def figures_of(run: Run) -> SummaryFigures:
         "score_mean": mean.value,
         "score_low": mean.low,
         "score_high": mean.high,
+        "score_lowest": float(scores.min()) if len(scores) else None,
+        "below_bar": 1 - float(passing.mean()) if len(passing) else None,
         "coverage": rows.filter(graded_at__isnull=False).aggregate(mean=Avg("coverage"))["mean"],
         "verdicts": counts.verdicts,
         "errors": counts.errors,

@@ -175,7 +175,7 @@ def bias_words(agreement: ScoreAgreement, confidence: float) -> str:
     level = 1 - confidence
     # Over cases the two differ for another reason as well: the test counts each case once.
     if tested is not None and tested < level <= p and agreement.bias_t.n == agreement.n:
-        return "The bias could be chance: too few items differ from the rest to tell."
+        return "The bias could be chance: so few items would not have shown rare large differences."
     p = max(p, tested or 0.0)
     chance = "is unlikely to be chance" if p < level else "could be chance"
     said = "p < 0.001" if p < 0.001 else f"p = {number(p)}"
@@ -208,7 +208,8 @@ def estimate_words(estimate: PeopleEstimate) -> str:
         verb = "does" if estimate.left_out == 1 else "do"
         outside = f"{counted(estimate.left_out, 'labelled item')} outside the sample {verb} not count."
     more = _labels_needed(these.n, needed)
-    return sentence(basis, these.reason, trust, _unanswered(estimate), outside, more, between=" ")
+    people = "" if estimate.like_these is None else estimate.like_these.other_raters_words
+    return sentence(basis, these.reason, people, trust, _unanswered(estimate), outside, more, between=" ")
 
 
 def _labels_needed(labelled: int, needed: LabelsNeeded | None) -> str:

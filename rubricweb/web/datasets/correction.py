@@ -14,14 +14,16 @@ from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import NOT_RETIRED, Case, Item, Role
 from rubricweb.selectors.datasets.cases import words_of
 from rubricweb.selectors.datasets.items import is_sole_answer
-from rubricweb.services.datasets import corrections as services
-from rubricweb.services.datasets.corrections import Correction
-from rubricweb.services.datasets.retirement import ChangePlan
+from rubricweb.services.datasets.changes import corrections as services
+from rubricweb.services.datasets.changes.corrections import Correction
+from rubricweb.services.datasets.changes.retirement import ChangePlan
+from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.datasets.forms import CorrectionForm
 from rubricweb.web.http import TeamRequest, team_page
 from rubricweb.web.shared.titles import titles
 
 
+@takes_up_to("UPLOAD_MAX_BYTES")
 @team_page(Role.EDITOR)
 def item(request: TeamRequest, item_id: int) -> HttpResponse:
     """The right words of an answer, and what stands behind the wrong ones."""
@@ -59,6 +61,7 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
     return _page(request, form, context | titles(request, [item.pk]))
 
 
+@takes_up_to("UPLOAD_MAX_BYTES")
 @team_page(Role.EDITOR)
 def case(request: TeamRequest, case_id: int) -> HttpResponse:
     """The right words of a case, and what stands behind the wrong ones."""

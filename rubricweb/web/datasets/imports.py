@@ -14,15 +14,18 @@ from rubricweb import access, tasks
 from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.dataset_values import Preview
 from rubricweb.engine.formats.datasets.files import preview
-from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES, read_limited
+from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
 from rubricweb.models import Dataset, DatasetImport, Duplicates, ImportKind, ImportState, Role
-from rubricweb.selectors.datasets.imports import without_hidden_keys
+from rubricweb.selectors.datasets.imports import faults_csv, unseen_in_dataset, without_hidden_keys
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
+from rubricweb.services.datasets.previews import preview_from
+from rubricweb.services.file_reading import read_limited
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.shared import uploads
+from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.forms import MappingForm, UploadForm, cells, kept_preview, preview_of
 from rubricweb.web.http import TeamRequest, now, team_page, uploaded_file
@@ -31,12 +34,14 @@ STOP_POLLING = 286
 SHOWN_FAULTS = 200
 
 
+@takes_up_to("IMPORT_MAX_BYTES")
 @team_page(Role.EDITOR)
 def import_file(request: TeamRequest) -> HttpResponse:
     """First the file, then (?upload=<id>) what its columns mean; the file is kept between the two."""
     return _bring_in(request, None)
 
 
+@takes_up_to("IMPORT_MAX_BYTES")
 @team_page(Role.EDITOR)
 def add_items(request: TeamRequest, dataset_id: int) -> HttpResponse:
     """The same two steps for more items of a dataset there is."""
@@ -91,6 +96,7 @@ def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) 
             columns=form.columns(),
             strict=dataset is not None and bool(form.cleaned_data["system"]),
             duplicates=Duplicates.KEEP if form.cleaned_data.get("keep_all") else Duplicates.ASK,
+            preview=request.POST.get("action") == "preview",
         )
         try:
             job = _begun(request, asked, upload_id, small=kept.size <= imports.AT_ONCE_BYTES)
@@ -160,6 +166,10 @@ def _tell(request: TeamRequest, job: DatasetImport) -> None:
         items = counted(job.rows_stored, "item")
         sentence = f"Added {items} from {job.filename}. A run takes them in when you extend it."
     messages.success(request, sentence)
+    if new := [str(one) for one in preview_from(job.found.get("preview")).new_names if one.what != "case"]:
+        messages.info(request, f"With it came: {', '.join(new[:5])}{', …' if new[5:] else ''}.")
+    if job.dataset is not None and (unseen := unseen_in_dataset(job.dataset)):
+        messages.warning(request, unseen)
     missing = (job.found.get("plan") or {}).get("missing") or []
     if missing:
         few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
@@ -192,9 +202,10 @@ def progress(request: TeamRequest, import_id: int) -> HttpResponse:
         "found": job,
         "is_moving": is_moving,
         "is_storing": is_moving and "header" in job.found,
-        "may_map_again": job.state == ImportState.REFUSED and _is_kept_here(request, job),
+        "may_map_again": job.state in (ImportState.REFUSED, ImportState.ASKS) and _is_kept_here(request, job),
         "faults": [Fault(*one) for one in job.faults[:SHOWN_FAULTS]],
         "duplicates": shown.found.get("duplicates", []),
+        "new": preview_from(shown.found.get("preview")),
         "left_out": [Fault(*one) for one in job.found.get("left_out", [])],
         "left_out_count": job.found.get("left_out_count", 0),
         "missing": (job.found.get("plan") or {}).get("missing") or [],
@@ -249,6 +260,6 @@ def duplicates(request: TeamRequest, import_id: int) -> HttpResponse:
 def faults(request: TeamRequest, import_id: int) -> HttpResponse:
     """Every fault of a refused file, as CSV."""
     job = access.access_import(request.team, import_id)
-    response = HttpResponse(imports.faults_csv(job), content_type="text/csv; charset=utf-8")
+    response = HttpResponse(faults_csv(job), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="import-{job.pk}-faults.csv"'
     return response

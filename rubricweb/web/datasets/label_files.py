@@ -19,11 +19,13 @@ from rubricweb.services.label_files import LabelsPlan
 from rubricweb.services.labels import free_queue_name
 from rubricweb.services.read_labels.new_labels import taken
 from rubricweb.services.shared import uploads
+from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.label_forms import LabelColumnsForm, LabelFileChoices, LabelsForm
 from rubricweb.web.http import TeamRequest, team_page, uploaded
 
 
+@takes_up_to("UPLOAD_MAX_BYTES")
 @team_page(Role.EDITOR)
 def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
     """First the file, then (?upload=<id>) what it would become: labels as a closed review queue."""
@@ -45,6 +47,7 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
             version.pk if version else None,
             form.cleaned_data["queue_name"],
             RATER_KINDS.get(form.cleaned_data["rater_kind"]),
+            history=form.cleaned_data["history"],
         )
         try:
             data, filename = uploaded(request)

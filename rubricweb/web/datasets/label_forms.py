@@ -34,6 +34,9 @@ FIELD_WORDS = {
     "rater_kind": "Kind of rater",
     "final_verdict": "Final verdict",
     "final_reason": "Reason of the final verdict",
+    "case_id": "Case id",
+    "system": "System that answered",
+    "attempt": "Attempt",
 }
 KIND_WORDS = [
     (StoredKind.HUMAN, "a person"),
@@ -71,6 +74,13 @@ class LabelsForm(forms.Form):
         "count in no figure about people.",
     )
 
+    history = forms.BooleanField(
+        required=False,
+        label="Labels of the past",
+        help_text="What their raters differ on is not to be settled: it is left out of the inbox of "
+        "adjudication. Can be changed later on the page of these labels.",
+    )
+
     def __init__(self, data: Any, *, team: Team, dataset: Dataset, items: int, own: int) -> None:
         super().__init__(data, initial={"rubric_version": dataset.rubric_version_id})
         if items == own:
@@ -94,6 +104,7 @@ class LabelFileChoices:
     rater: str = ""
     criterion: str = ""
     rater_kinds: dict[str, RaterKind] = field(default_factory=dict)
+    history: bool = False
 
     def choices(self) -> LabelChoices:
         return LabelChoices(
@@ -105,6 +116,7 @@ class LabelFileChoices:
             criterion=self.criterion,
             rater_kind=self.rater_kind,
             rater_kinds=self.rater_kinds,
+            history=self.history,
         )
 
 

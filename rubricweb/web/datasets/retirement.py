@@ -1,4 +1,4 @@
-"""Pages that ask before items are retired or restored."""
+"""Pages that ask before items are retired or restored, and before a version is undone."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,8 +11,9 @@ from rubricweb import access
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict
 from rubricweb.models import Dataset, Role, User
-from rubricweb.services.datasets import retirement as services
-from rubricweb.services.datasets.retirement import ChangePlan
+from rubricweb.services.datasets.changes import retirement as services
+from rubricweb.services.datasets.changes import undoing
+from rubricweb.services.datasets.changes.retirement import ChangePlan
 from rubricweb.web.http import TeamRequest, team_page, text_of, whole_number
 from rubricweb.web.shared.selections import selection
 from rubricweb.web.shared.titles import titles
@@ -56,6 +57,23 @@ def _change(
     shown = chosen["ids"][:1] if len(chosen["ids"]) == 1 else []
     context = {"dataset": dataset, "plan": plan, "chosen": chosen, **titles(request, shown)}
     return render(request, "datasets/versions/change_items.html", context)
+
+
+@team_page(Role.EDITOR)
+def undo(request: TeamRequest, dataset_id: int) -> HttpResponse:
+    """What the newest version did and what stands on it; then puts the dataset back into the one before."""
+    dataset = access.access_dataset(request.team, dataset_id)
+    try:
+        if request.method == "POST":
+            seen = whole_number(request.POST.get("version"), "The version")
+            made = undoing.undo(dataset, by=request.user, seen=-1 if seen is None else seen)
+            messages.success(request, f"Version {made.version} of {dataset} is undone.")
+            return redirect("dataset", request.team.slug, dataset.pk)
+        plan = undoing.plan_undoing(dataset, request.user)
+    except Conflict as error:
+        messages.error(request, str(error))
+        return redirect("dataset", request.team.slug, dataset.pk)
+    return render(request, "datasets/versions/undo.html", {"dataset": dataset, "plan": plan})
 
 
 def _chosen(request: TeamRequest, dataset: Dataset) -> dict[str, Any]:

@@ -12,16 +12,17 @@ from django.views.decorators.vary import vary_on_headers
 
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid, Withheld
-from rubricweb.models import NOT_RETIRED, Dataset, Item, Role
+from rubricweb.models import NOT_RETIRED, Dataset, Item, Role, User
 from rubricweb.selectors.datasets import combinations, imports, versions
 from rubricweb.selectors.datasets import items as selectors
 from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.selectors.datasets.halves import halves, read_half, split_is_withheld
-from rubricweb.selectors.datasets.systems import counted_versions
+from rubricweb.selectors.datasets.systems import answers_called, counted_versions
 from rubricweb.selectors.datasets.tags import asked_tags, name_tags, tag_counts
 from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.rubrics import versions as rubric_selectors
+from rubricweb.selectors.teams.members import members
 from rubricweb.services.datasets import columns as column_services
 from rubricweb.services.datasets import raters, splits
 from rubricweb.web.datasets.forms import SplitForm
@@ -60,10 +61,12 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     where = read_where(dataset, request.GET.getlist("where"))
     version = selectors.read_version(request.GET.get("version", ""))
     half, tags = read_half(request.GET.get("half", "")), asked_tags(request.GET.getlist("tag"))
+    system = answers_called(dataset, request.GET.get("system", ""))
     context: dict[str, Any] = {
         "dataset": dataset,
         "half": half,
         "case_tags": tags,
+        "system": system,
         "page": selectors.items(
             dataset,
             viewer=request.user,
@@ -71,7 +74,7 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
             order=order,
             cursor=request.GET.get("cursor"),
             where=where,
-            listed=selectors.Listed(version, half, tags),
+            listed=selectors.Listed(version, half, tags, system),
         ),
         "columns": columns(dataset, where) if version in (selectors.CURRENT, dataset.version) else [],
         "version": "" if version in (selectors.CURRENT, dataset.version) else str(version),
@@ -95,7 +98,9 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     context["listed_versions"] = [
         version for version in context["systems"] if version.system.archived_at is None
     ]
-    context["imported_raters"] = selectors.imported_raters(dataset)
+    context["imported_raters"] = imports.imported_raters(dataset)
+    if context["may_edit"] and context["imported_raters"]:
+        context["members"] = [row.membership.user for row in members(request.team)]
     if dataset.split_report:
         context["may_see_labels"] = not split_is_withheld(dataset, request.user)
     return render(request, "datasets/dataset.html", context)
@@ -108,6 +113,7 @@ def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
     dataset = access.access_dataset(request.team, dataset_id)
     search, where = searched(request.POST), read_where(dataset, request.POST.getlist("where"))
     half, tags = read_half(text_of(request.POST, "half")), asked_tags(request.POST.getlist("tag"))
+    system = answers_called(dataset, text_of(request.POST, "system"))
     chosen = selected_items(request.POST)
     if request.POST.get("all") == "1":
         version = selectors.read_version(text_of(request.POST, "version"))
@@ -117,11 +123,12 @@ def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
             search=search,
             where=where,
             most=SELECTED_MAX + 1,
-            listed=selectors.Listed(version, half, tags),
+            listed=selectors.Listed(version, half, tags, system),
         )
     back = reverse("dataset", args=[request.team.slug, dataset.pk])
     narrowed = [("q", search)] * bool(search) + [("where", f"{name}={value}") for name, value in where]
     narrowed += [("half", half)] * bool(half) + [("tag", tag) for tag in tags]
+    narrowed += [("system", system)] * bool(system)
     return use(request, chosen, back=f"{back}?{urlencode(narrowed)}" if narrowed else back)
 
 
@@ -208,5 +215,27 @@ def rater_kind(request: TeamRequest, dataset_id: int, rater_id: int) -> HttpResp
     try:
         raters.change_kind(rater, request.POST.get("rater_kind", ""), by=request.user)
     except Conflict as error:
+        messages.error(request, str(error))
+    return redirect("dataset", request.team.slug, dataset.pk)
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def rater_member(request: TeamRequest, dataset_id: int, rater_id: int) -> HttpResponse:
+    """Which member a person in files is; an empty name takes that back."""
+    dataset = access.access_dataset(request.team, dataset_id)
+    rater = access.access_imported_rater(dataset, rater_id)
+    named = text_of(request.POST, "member")
+    try:
+        if named:
+            member = User.objects.filter(username=named, memberships__team=request.team).first()
+            if member is None:
+                raise Invalid.at("member", repr(named[:80]), "a member of the team")
+            raters.declare_member(rater, member, by=request.user)
+            messages.success(request, f"{rater} is {member}: the labels are theirs, in every file.")
+        else:
+            raters.take_member_back(rater, by=request.user)
+            messages.success(request, f"{rater} is no member after all.")
+    except (Conflict, Invalid) as error:
         messages.error(request, str(error))
     return redirect("dataset", request.team.slug, dataset.pk)

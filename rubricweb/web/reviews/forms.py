@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from rubricweb.engine.number_format import plain_number
 from rubricweb.errors import Invalid
 from rubricweb.selectors.reviews.reviews import Quote, ReviewQuestion
 from rubricweb.services.labels import checked_label
@@ -99,10 +100,7 @@ def read_words(text: str) -> str:
 
 def read_seconds(text: str | None) -> float | None:
     """A number of seconds a page measured; None for anything else, for nothing hangs on it."""
-    try:
-        return float(text) if text else None
-    except ValueError:
-        return None
+    return plain_number(text) if text else None
 
 
 def same_as_stored(answers: Sequence[SubmittedAnswer], asked: Sequence[ReviewQuestion]) -> bool:

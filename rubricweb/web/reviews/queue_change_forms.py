@@ -72,3 +72,13 @@ class QueueTexts(RefusableForm):
     instructions = forms.CharField(
         required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text="Markdown; opens with the key g."
     )
+    history = forms.BooleanField(
+        required=False,
+        label="Labels of the past",
+        help_text="What their raters differ on is not to be settled: it is left out of the inbox.",
+    )
+
+    def __init__(self, *args: Any, imported: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not imported:
+            del self.fields["history"]

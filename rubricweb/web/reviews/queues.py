@@ -173,7 +173,7 @@ def change(request: TeamRequest, queue_id: int) -> HttpResponse:
 @require_POST
 def edit(request: TeamRequest, queue_id: int) -> HttpResponse:
     queue = access.access_queue(request.team, queue_id)
-    form = QueueTexts(request.POST)
+    form = QueueTexts(request.POST, imported=queue.imported)
 
     def change() -> str:
         changes.edit_queue(queue, by=request.user, **form.changes)
@@ -230,7 +230,9 @@ def _change_page(request: TeamRequest, queue: ReviewQueue, **refused: Form) -> H
     """All forms of a queue; those in `refused` with what was sent and why not."""
     context = {
         "queue": queue,
-        "words": QueueTexts(initial={name: getattr(queue, name) for name in QueueTexts.base_fields}),
+        "words": QueueTexts(
+            initial={name: getattr(queue, name) for name in QueueTexts.base_fields}, imported=queue.imported
+        ),
         "people": QueuePeople(queue=queue),
         "raters": QueueRaters(initial={"raters_per_item": queue.raters_per_item}),
         "items": ExtendQueue(team=request.team, initial={"kind": "filter"}),

@@ -20,6 +20,7 @@ from rubricweb.selectors.rubrics import trials
 from rubricweb.selectors.rubrics import versions as selectors
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.rubrics import rubrics as services
+from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.rubrics.criterion_rows import typed
 from rubricweb.web.rubrics.forms import RubricForm
@@ -30,6 +31,7 @@ RESHAPING = ("add", "remove", "add_option", "add_na", "remove_option", "begin_wi
 """Buttons that change the form alone; the browser does the same by itself where scripts run."""
 
 
+@takes_up_to("UPLOAD_MAX_BYTES")
 @team_page(Role.EDITOR)
 @vary_on_headers("HX-Request")
 def edit(request: TeamRequest, rubric_id: int) -> HttpResponseBase:
@@ -157,6 +159,7 @@ def _autosaved(request: TeamRequest, rubric: Rubric, draft: Mapping[str, Any], r
     return JsonResponse({"revision": rubric.draft_revision, "title": rubric.title})
 
 
+@takes_up_to("UPLOAD_MAX_BYTES")
 @team_page(Role.EDITOR)
 @require_POST
 def preview(request: TeamRequest, rubric_id: int) -> HttpResponse:
@@ -198,6 +201,7 @@ def _answered(form: RubricForm, position: int, item: Item | None) -> Any:
     return trial.answers[0] if trial.answers else None
 
 
+@takes_up_to("UPLOAD_MAX_BYTES")
 @team_page(Role.EDITOR)
 @require_POST
 def check_fields(request: TeamRequest, rubric_id: int) -> HttpResponse:
@@ -209,6 +213,7 @@ def check_fields(request: TeamRequest, rubric_id: int) -> HttpResponse:
     return render(request, "rubrics/editor/_check_fields.html", {"rubric": rubric, "row": row})
 
 
+@takes_up_to("UPLOAD_MAX_BYTES")
 @team_page(Role.EDITOR)
 @require_POST
 @vary_on_headers("HX-Request")
@@ -253,6 +258,7 @@ def _tried(request: TeamRequest, form: RubricForm, submission: engine.Submission
 # ── As source ────────────────────────────────────────────────────────────────────────────────────
 
 
+@takes_up_to("UPLOAD_MAX_BYTES")
 @team_page(Role.EDITOR)
 def source(request: TeamRequest, rubric_id: int) -> HttpResponse:
     """The draft as YAML or JSON, to be changed as text."""

@@ -6,8 +6,9 @@ from functools import cached_property
 
 from rubricweb.engine.rubric.words import Segment, within_pairs, word_diff
 from rubricweb.errors import Invalid
-from rubricweb.models import LabelDecisionKind
+from rubricweb.models import LabelDecisionKind, QueueState
 from rubricweb.selectors.rubrics.label_changes import LabelChange, LabelChanges
+from rubricweb.selectors.rubrics.label_queues import LabelQueue
 from rubricweb.services.label_queues import PROBED, QueueWish
 from rubricweb.services.rubrics.label_decisions import KINDS, LATER, NewLabelDecision
 
@@ -49,6 +50,8 @@ class LabelChoice:
     # Whether its review queue is opened in the same step, and of how many items a probe is, as typed.
     opens: bool = False
     size: str = str(PROBED)
+    # How many people label each item again, as typed; "" for as many as labelled it before.
+    people: str = ""
     errors: list[str] = field(default_factory=list)
     word_by_word: bool = True
 
@@ -61,6 +64,11 @@ class LabelChoice:
     def seen(self) -> int | str:
         """The id of the current decision, "" without one."""
         return self.change.decision.pk if self.change.decision is not None else ""
+
+    @property
+    def unclosed(self) -> list[LabelQueue]:
+        """The queues of the current decision that another one would close."""
+        return [one for one in self.change.queues if one.queue.state != QueueState.CLOSED]
 
     @property
     def asks_people_again(self) -> bool:
@@ -131,9 +139,10 @@ def _choice(
             one.label: posted.get(f"{prefix}-option-{number}", "")
             for number, one in enumerate(change.earlier)
         }
-    opens, size = False, str(PROBED)
+    opens, size, people = False, str(PROBED), ""
     if posted is not None and f"{prefix}-kind" in posted:
         opens, size = f"{prefix}-open" in posted, posted.get(f"{prefix}-size", "").strip() or size
+        people = posted.get(f"{prefix}-people", "").strip()
     own = f"decisions.{change.uid}"
     faults = refusal.faults if refusal is not None else ()
     return LabelChoice(
@@ -147,6 +156,7 @@ def _choice(
         ],
         opens=opens,
         size=size,
+        people=people,
         errors=[
             f"{fault.place.removeprefix(own).lstrip('.')}: found {fault.found}; allowed: {fault.allowed}."
             for fault in faults
@@ -175,16 +185,22 @@ def chosen(rows: Sequence[LabelChoice], *, all_of_them: bool = False) -> dict[st
 def openings(rows: Sequence[LabelChoice]) -> dict[str, QueueWish]:
     """The review queues to be opened with the decisions, by uid. Raises Invalid for a size that is none."""
     return {
-        row.change.uid: QueueWish(size=_size(row) if row.kind == LabelDecisionKind.PROBE else None)
+        row.change.uid: _wish(row)
         for row in rows
         if row.opens and row.kind in (LabelDecisionKind.LABEL_AGAIN, LabelDecisionKind.PROBE)
     }
 
 
-def _size(row: LabelChoice) -> int:
-    if row.size.isascii() and row.size.isdigit() and len(row.size) < 10:
-        return int(row.size)
-    raise Invalid.at(f"decisions.{row.change.uid}.queue.size", repr(row.size[:40]), "a whole number")
+def _wish(row: LabelChoice) -> QueueWish:
+    if row.kind == LabelDecisionKind.PROBE:
+        return QueueWish(size=_number(row, "size", row.size))
+    return QueueWish(raters_per_item=_number(row, "raters_per_item", row.people) if row.people else None)
+
+
+def _number(row: LabelChoice, field: str, text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    raise Invalid.at(f"decisions.{row.change.uid}.queue.{field}", repr(text[:40]), "a whole number")
 
 
 def _is_mapped(row: LabelChoice) -> bool:

@@ -20,6 +20,7 @@ from rubricweb.selectors.rubrics.label_changes import changes_in_version
 from rubricweb.selectors.rubrics.todo import rubric_todo
 from rubricweb.services import label_queues
 from rubricweb.services.rubrics import rubrics as services
+from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.http import TeamRequest, searched, team_page, uploaded, whole_number
 from rubricweb.web.rubrics.forms import ImportForm, PublishForm, RubricForm, TitleForm
 from rubricweb.web.rubrics.label_choices import chosen, label_choices, openings
@@ -48,6 +49,7 @@ def new(request: TeamRequest) -> HttpResponse:
     return render(request, "rubrics/new.html", {"form": form}, status=422 if form.errors else 200)
 
 
+@takes_up_to("UPLOAD_MAX_BYTES")
 @team_page(Role.EDITOR)
 def import_file(request: TeamRequest) -> HttpResponse:
     form = ImportForm(request.POST if request.method == "POST" else None)
@@ -62,6 +64,8 @@ def import_file(request: TeamRequest) -> HttpResponse:
             refusal = error
         else:
             messages.success(request, f"Imported as version 1 of {version.title}.")
+            if columns := services.columns_read(data, filename):
+                messages.info(request, f"Columns: {columns}. Look through the criteria and their options.")
             return redirect("rubric", request.team.slug, version.rubric_id)
     status = 422 if refusal or form.errors else 200
     return render(request, "rubrics/import.html", {"form": form, "refusal": refusal}, status=status)
@@ -149,10 +153,14 @@ def labels(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
     try:
         if wanted is None:
             raise NotFound("criterion that this version asks in other words")
-        label_queues.decide(version, uid, wanted, by=request.user, seen=seen, opening=openings(rows).get(uid))
+        opening = openings(rows).get(uid)
+        done = label_queues.decide(version, uid, wanted, by=request.user, seen=seen, opening=opening)
     except (Invalid, Conflict) as error:
         return _version_page(request, rubric, number, refusal=error)
     messages.success(request, "The decision is saved. Pages follow it at once.")
+    for one in done.closed:
+        reviews = f"{one.submitted:,} of {one.wanted:,} reviews were submitted"
+        messages.info(request, f"The queue “{one.queue}” of the decision before is closed: {reviews}.")
     return _to_labels(request, rubric, number)
 
 
@@ -164,7 +172,11 @@ def label_queue(request: TeamRequest, rubric_id: int, number: int) -> HttpRespon
     version = selectors.numbered_version(rubric, number)
     named = [whole_number(one, "A rater") for one in request.POST.getlist("raters")]
     raters = reviewers(request.team).filter(pk__in=[one for one in named if one is not None])
-    wish = label_queues.QueueWish(list(raters), whole_number(request.POST.get("size"), "The size of a probe"))
+    wish = label_queues.QueueWish(
+        list(raters),
+        whole_number(request.POST.get("size"), "The size of a probe"),
+        raters_per_item=whole_number(request.POST.get("people") or None, "The number of people"),
+    )
     seen = whole_number(request.POST.get("seen"), "The decision")
     try:
         done = label_queues.open_queues(

@@ -6,7 +6,7 @@ from django import forms
 
 from rubricweb.engine.autograders.panels.cascade import CONDITIONS
 from rubricweb.engine.autograders.panels.panel import MAX_REPEATS
-from rubricweb.engine.number_format import counted
+from rubricweb.engine.number_format import counted, plain_number
 from rubricweb.engine.panels.vote_rules import DEFAULT_RULES, VOTE_RULES, Scale
 from rubricweb.models import Dataset
 from rubricweb.services.runs import few_shot, panels
@@ -203,14 +203,14 @@ class VotingFields(forms.Form):
     def _weights(self, cleaned: dict[str, Any]) -> None:
         """One weight per further judge goes to `weights`."""
         further, typed = cleaned.get("further", []), cleaned.get("further_weights", "").split()
-        try:
-            weights = [float(number) for number in typed] or [1.0] * len(further)
-        except ValueError:
+        numbers = [plain_number(text) for text in typed]
+        weights = [number for number in numbers if number is not None] or [1.0] * len(further)
+        if None in numbers:
             self.add_error("further_weights", "Numbers from 0, apart by spaces: 1 2.5.")
             return
         if len(weights) != len(further):
             self.add_error("further_weights", f"{len(weights)} weights for {len(further)} further judges.")
-        if not all(0 <= weight < float("inf") for weight in weights):
+        if any(weight < 0 for weight in weights):
             self.add_error("further_weights", "A weight is a number from 0.")
         cleaned["weights"] = weights
 

@@ -1,10 +1,8 @@
 """Numbers as people type them: read where they are numbers, otherwise kept as the text they are."""
 
-import math
-import re
 from typing import Any
 
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+from rubricweb.engine.number_format import plain_number
 
 
 def number_typed(text: str) -> int | float | str:
@@ -12,11 +10,8 @@ def number_typed(text: str) -> int | float | str:
 
     "4" is 4, "4.5" is 4.5, "−3" with a true minus is −3, and "half" stays "half".
     """
-    plain = text.strip().replace("\N{MINUS SIGN}", "-")
-    if not _NUMBER.fullmatch(plain):
-        return text
-    number = float(plain)
-    if not math.isfinite(number):
+    number = plain_number(text)
+    if number is None:
         return text
     return int(number) if number.is_integer() and abs(number) < 1e15 else number
 

@@ -22,6 +22,9 @@ def test_a_file_becomes_a_dataset_with_its_items(ed: ApiClient) -> None:
     dataset = ed.send("POST", "/datasets/import", files={"file": upload(text, "a.jsonl"), "name": "Answers"})
     assert (dataset["name"], dataset["item_count"], dataset["own_rubric_count"]) == ("Answers", 3, 0)
     assert (dataset.pop("left_out"), dataset.pop("left_out_count")) == ([], 0)
+    fields = dataset.pop("columns_read")["fields"]
+    assert (fields["submission"], fields["prompt"]) == ("submission", "prompt")
+    assert dataset.pop("preview")["items"] == 3
     assert ed.get(f"/datasets/{dataset['id']}") == dataset
     [listed] = ed.get("/datasets")["items"]
     assert (listed["item_count"], listed["run_count"]) == (3, 0)
@@ -33,8 +36,26 @@ def test_a_file_becomes_a_dataset_with_its_items(ed: ApiClient) -> None:
     assert item["prompt"] == "What is the capital of France?"
 
 
+def test_a_column_of_own_ids_is_taken_and_said(ed: ApiClient) -> None:
+    text = "\n".join(
+        json.dumps({"question_id": f"q{n}", "output": f"Rome {n}.", "topic": "t"}) for n in (1, 2)
+    )
+    read = {
+        "fields": {"id": "question_id", "submission": "output"},
+        "metadata": ["topic"],
+        "own_id": True,
+    }
+    dataset = ed.send("POST", "/datasets/import", files={"file": upload(text, "a.jsonl")})
+    assert dataset["columns_read"] == read
+    rows = ed.get(f"/datasets/{dataset['id']}/items")["items"]
+    assert [row["key"] for row in rows] == ["q1", "q2"]
+    made = ed.send("POST", "/datasets/imports", files={"file": upload(text, "b.jsonl"), "name": "Behind"})
+    imports.work(made["id"], worker="w:1", now=timezone.now)
+    assert ed.get(f"/datasets/imports/{made['id']}")["columns_read"] == read
+
+
 def test_a_whole_file_is_of_the_version_that_is_named(ed: ApiClient) -> None:
-    text = "\n".join(json.dumps({"id": f"q{n}", "submission": "Rome."}) for n in (1, 2))
+    text = "\n".join(json.dumps({"id": f"q{n}", "submission": f"Rome {n}."}) for n in (1, 2))
 
     def sent(text: str, system: str) -> dict[str, Any]:
         return {"files": {"file": upload(text, "a.jsonl"), "system": system}}
@@ -259,9 +280,7 @@ def test_a_new_dataset_may_be_answers_of_one_version(ed: ApiClient) -> None:
 
 
 def test_columns_are_declared_and_narrow_items(ed: ApiClient) -> None:
-    rows = [
-        {"id": key, "submission": "So.", "language": tongue} for key, tongue in (("a", "de"), ("b", "en"))
-    ]
+    rows = [{"id": key, "submission": key, "language": tongue} for key, tongue in (("a", "de"), ("b", "en"))]
     text = "\n".join(map(json.dumps, rows))
     made = ed.send("POST", "/datasets/import", files={"file": upload(text, "a.jsonl")})
     address = f"/datasets/{made['id']}"

@@ -68,12 +68,13 @@ def test_the_other_answer_is_shown_once_the_one_that_was_asked_about_is_submitte
     people: Cast, as_member: Any, world: Versions
 ) -> None:
     run, other = world.run_over("v4"), answer_to(world, "v4", "c1")
-    source = Source(kind="items", item_ids=(answer_to(world, "v3", "c1").pk,))
+    asked = (answer_to(world, "v3", "c1").pk, answer_to(world, "v4", "c2").pk)
+    source = Source(kind="items", item_ids=asked)
     queue = world.queue(name="Sample", source=source)
     listed = as_member(people.ann).get(f"/runs/{run.pk}/items")
     assert other.pk not in [one["item_id"] for one in listed["items"]]
-    assert [(one["why"], one["items"]) for one in listed["left_out"]] == [("to_review_blind", 1)]
-    label(queue, people.ann, 1, lambda item, name: "MET")
+    assert [(one["why"], one["items"]) for one in listed["left_out"]] == [("to_review_blind", 2)]
+    label(queue, people.ann, 2, lambda item, name: "MET")
     assert set(doors(world, as_member, people.ann, other, run).values()) == {True}
     assert as_member(people.ann).get(f"/runs/{run.pk}/items")["left_out"] == []
 

@@ -233,6 +233,12 @@ def test_queues_of_decisions_are_opened_once_and_followed(
     assert first_time == second_time
     assert [(one["items"], one["wanted"]) for one in first_time["queues"]] == [(3, 6)]
 
+    # Carried, nobody needs the probe any more: its queue is closed, and the answer says which.
+    carrying = {"uid": capital["uid"], "kind": "carry", "seen": probed["decision"]["id"]}
+    carried = ed.send("PUT", f"{here}/label-decisions", carrying)
+    assert [(one["name"], one["state"]) for one in carried["closed"]] == [("Probe: capital (v2)", "closed")]
+    ed.refused(422, "POST", f"{here}/label-queues", opening | {"raters_per_item": 0})
+
 
 def test_the_terminal_opens_the_same_queues(
     people: Cast,
@@ -259,4 +265,9 @@ def test_the_terminal_opens_the_same_queues(
     assert ReviewQueue.objects.filter(label_decision__isnull=False).count() == 1
     listed = run("labels", "changes", named)
     assert "0 of 3" in listed.out
+    one_each = ("label_again", "--open-queue", "--raters-per-item", "1")
+    replaced = run("labels", "decide", named, "capital", *one_each)
+    assert "Closed queue" in replaced.err
+    assert "Probe: capital (v2), of the decision before: 0 of 3 reviews." in replaced.err
+    assert "Label again: capital (v2): 0 of 3 reviews." in replaced.err
     assert at_terminal(people.ann)("labels", "open-queue", named, "capital").code != 0

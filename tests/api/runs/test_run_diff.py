@@ -41,6 +41,8 @@ def test_a_run_is_held_against_another(bob: ApiClient, world: World, newer: Run)
     assert found["n"] == 3
     assert found["difference"]["value"] == pytest.approx(1 / 3)
     assert found["run"]["mean"]["value"] == pytest.approx(7 / 9)
+    assert (found["baseline"]["lowest"], found["run"]["lowest"]) == (0.0, pytest.approx(1 / 3))
+    assert found["unseen_failures"] == 1.0  # three items exclude no share of failures
     assert (found["run"]["name"], found["baseline"]["name"]) == ("second", "first")
     assert found["item_counts"] == {"regression": 0, "fix": 1, "unchanged": 2, "unpaired": 0}
     assert (found["run"]["coverage"], found["run"]["errors"], found["hidden_items"]) == (1.0, 0, 0)

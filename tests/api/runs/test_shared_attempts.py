@@ -80,10 +80,10 @@ def test_attempts_of_a_shared_version_count_as_one_case(
         "unscored": 0,
     }
     assert found["item_counts"] == {"regression": 2, "fix": 6, "unchanged": 12, "unpaired": 20}
-    # Mean 4/20. Eight cases moved, fewer than ten: with ±2 added s² = (8 − 20 · 0.2² + 2 · 2²) / 21 = 0.7238,
-    # t of 19 degrees 2.0930, half 2.0930 · √(0.7238 / 20) = 0.3982.
+    # Mean 4/20, s² = (8 − 20 · 0.2²) / 19 = 0.37895, t of 19 degrees 2.0930, half 2.0930 · √(0.37895 / 20) =
+    # 0.2881; with ±½ more t of 21 degrees is narrower, 2.0796 · √(0.37013 / 22) = 0.2697.
     assert found["difference"]["value"] == pytest.approx(0.2)
-    assert found["difference"]["low"] == pytest.approx(-0.1982, abs=1e-4)
+    assert found["difference"]["low"] == pytest.approx(-0.0881, abs=1e-4)
     assert found["difference"]["high"] == pytest.approx(0.5982, abs=1e-4)
     # Six rose and two fell, all by as much: 2 · (1 + 8 + 28) of the 2⁸ patterns, by McNemar and Wilcoxon.
     assert found["wilcoxon"]["p"] == found["criteria"][0]["p"] == 2 * 37 / 256

@@ -1,10 +1,12 @@
 """Deleting for good by the API."""
 
+import json
 from typing import Any
 
 from django.utils import timezone
 
 from rubricweb.models import JournalEntry, Judgement, ReviewQueue
+from rubricweb.services.datasets.changes import retirement
 from rubricweb.services.deletions import deletions
 from rubricweb.services.reviews import queues
 from tests import factories
@@ -138,3 +140,44 @@ def test_a_comment_tells_no_verdict_of_a_deleted_run_nor_a_deleted_criterion(
     assert listed == made | {"judgement_id": None, "verdict": None}
     delete(alice, f"/rubrics/{world.version.rubric_id}")
     assert bob.get(f"/comments/{made['id']}") == listed | {"criterion_id": None}
+
+
+def test_a_version_whose_answers_are_all_retired_is_deleted_with_them(people: Cast, as_member) -> None:
+    of_one = {"system": "assistant@v1", "submission": "So."}
+    rows = [of_one | {"case_id": key, "prompt": f"{key}?"} for key in "xy"]
+    dataset = factories.dataset(people.team, people.ed, items=rows)
+    forgotten = [{"case_id": key, "system": "assistant", "submission": f"{key}!"} for key in "xy"]
+    forgotten.append({"case_id": "z", "system": "assistant", "submission": "z"})
+    data = "\n".join(map(json.dumps, forgotten))
+    factories.add_items(dataset, by=people.ed, data=data.encode(), filename="v2.jsonl")
+    alice = as_member(people.alice)
+    [system] = alice.get("/systems")["items"]
+    version = next(one for one in system["versions"] if one["name"] == "assistant")
+    at = f"/system-versions/{version['id']}"
+    alice.refused(409, "DELETE", at, {"name": "assistant"})
+    answers = dataset.items.filter(system_version=version["id"])
+    retirement.retire(dataset, list(answers.values_list("pk", flat=True)), by=people.ed)
+    planned = alice.get(f"{at}/deletion")
+    assert (planned["refused"], planned["counts"]) == ("", {"items": 3})
+    assert alice.call("DELETE", at, {"name": "assistant"}).status_code == 202
+    assert [one["name"] for one in alice.get("/systems")["items"][0]["versions"]] == ["assistant@v1"]
+    assert sorted(dataset.items.values_list("case__key", flat=True)) == ["x", "y"]
+    # The case that nobody else answers went along: its key is free.
+    assert sorted(dataset.cases.values_list("key", flat=True)) == ["x", "y"]
+
+
+def test_retired_answers_with_reviews_keep_their_version(people: Cast, as_member) -> None:
+    version = factories.version(people.team, people.ed, criteria=factories.CRITERIA[:1])
+    rows = [{"case_id": "x", "prompt": "x?", "system": "assistant@v1", "submission": "x"}]
+    dataset = factories.dataset(people.team, people.ed, items=rows)
+    queue = factories.queue(
+        people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann]
+    )
+    queues.start_review(queue, dataset.items.get(), people.ann)
+    retirement.retire(dataset, [dataset.items.get().pk], by=people.ed)
+    alice = as_member(people.alice)
+    [system] = alice.get("/systems")["items"]
+    at = f"/system-versions/{system['versions'][0]['id']}"
+    assert "Its retired answers have 1 review" in alice.get(f"{at}/deletion")["refused"]
+    alice.refused(409, "DELETE", at, {"name": "assistant@v1"})
+    assert dataset.items.count() == 1

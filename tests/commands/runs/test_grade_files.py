@@ -205,7 +205,11 @@ def test_a_named_one_is_resumed_and_asks_only_for_what_failed(
         (["--resume", "3"], "--resume is for runs that are stored"),
         (["--user", "alice"], "--user is for runs that are stored"),
         (["--json"], "--json is for runs that are stored"),
-        (["--reply-format", "yes_no"], "--reply-format is for runs that are stored"),
+        (["--reply-format", "prose"], "reply_format is 'prose'"),
+        (
+            ["--reply-format", "yes_no", "--autograder", "one_shot"],
+            "reply_format is 'yes_no'; allowed here: json",
+        ),
         (["--autograder", "best"], "--autograder is best; allowed: per_criterion"),
         (["--base-url", "http://127.0.0.1:1/v1"], "--base-url needs --model"),
         (["-o", "verdicts.txt"], "must end in .csv or .jsonl"),
@@ -247,7 +251,7 @@ def test_what_it_cost_is_said_where_nobody_was_asked_or_somebody_did_not_answer(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     met = json.dumps({"explanation": "So.", "criterion_status": "MET"})
-    refused = Script(lambda request: Fail(401) if "Lyon" in request.submission else Say(met))
+    refused = Script(lambda request: Fail(403) if "Lyon" in request.submission else Say(met))
     with running_server(refused) as url:
         grade("--base-url", url, "--model", "gpt-5-mini")
     # 2 answers of 100 tokens at 0.25 a million and 10 at 2; the two that were refused cost nothing.

@@ -13,6 +13,7 @@ from rubricweb.engine.agreement import (
 )
 from rubricweb.engine.agreement.intervals import (
     Figure,
+    difference_interval,
     mean_interval,
     p_against,
     paired_share_difference,
@@ -127,19 +128,28 @@ def test_few_items_of_many_units_tell_by_what_each_of_them_shows():
     """Five cases of 20 units, each with one −1 and two or three 1s."""
     ups = (2, 2, 3, 2, 3)
     values = np.concatenate([np.repeat([-1.0, 1.0, 0.0], [1, up, 19 - up]) for up in ups])
-    found = mean_interval(values, np.repeat(np.arange(5), 20), limits=None)
+    found = difference_interval(values, np.repeat(np.arange(5), 20))
     # Sums 1, 1, 2, 1, 2 about 1.4: Σe² = 1.2 gives 1.2/4 = 0.3. Of units alone s² = (17 − 100·0.07²)/99 =
     # 0.16677, which is 20·0.16677 = 3.335 for a case: more. t of 4 degrees is 2.7764, so 2.7764·√0.16677/10.
     assert found.value == pytest.approx(0.07)
     assert found.high - found.value == pytest.approx(0.11338, abs=1e-5)
-    # A case without any leaves open what a case may hold: two more are added, 20 units each, 2 off the mean.
-    # Sums 1, 1, 2, 1, 0 about 1: (2 + 2·40²)/6 = 533.67, 2.7764·√(5·533.67)/100.
+    # Nothing in the last: units differ within cases and cases do not, so a unit more is a unit and no case.
+    # s² = (13 − 100·0.05²)/99 = 0.12879: 2.7764·√0.12879/10; −½ and ½ with t of 6 degrees are narrower.
     values[80:] = 0.0
-    wide = mean_interval(values, np.repeat(np.arange(5), 20), limits=None)
-    assert wide.high - wide.value == pytest.approx(1.43420, abs=1e-4)
+    wide = difference_interval(values, np.repeat(np.arange(5), 20))
+    assert wide.high - wide.value == pytest.approx(0.09964, abs=1e-5)
+    # Cases that are wholly one or the other stand and fall together: s² of six case means is 1.2.
+    whole = difference_interval(np.repeat([1.0, -1.0, 1.0, -1.0, 1.0, -1.0], 20), np.repeat(np.arange(6), 20))
+    assert whole.high == pytest.approx(2.5706 * (1.2 / 6) ** 0.5, abs=1e-4)  # which plain t passes
 
 
 def test_twins_differ_by_nothing_but_not_for_certain():
+    found = difference_interval(np.zeros(50), np.arange(50))
+    # −½ and ½: SE √(0.5/51/52) = 0.01373, t of 51 degrees 2.0076.
+    assert (found.low, found.value, found.high) == pytest.approx((-0.02757, 0, 0.02757), abs=1e-5)
+
+
+def test_twins_of_yes_and_no_differ_by_nothing_but_not_for_certain():
     found = paired_share_difference(np.zeros(50), np.arange(50))
     # One +1 and one −1: s² = 2/51, t of 50 degrees 2.0086, half 2.0086·√(2/51/50) = 0.0563.
     assert (found.low, found.value, found.high) == pytest.approx((-0.0563, 0, 0.0563), abs=1e-4)
@@ -187,8 +197,8 @@ def test_an_interval_is_stretched_as_it_was_made():
     """t of 11 degrees is 2.2010 at 95 % and 3.1058 at 99 %; on a normal scale p of that end would be 0.0057,
     of z 2.7657.
     """
-    values, items = np.linspace(-0.4, 0.6, 12), np.arange(12)
-    found, surer = (mean_interval(values, items, limits=None, confidence=level) for level in (0.95, 0.99))
+    values, items = np.array([-1.0, 1.0] * 6), np.arange(12)
+    found, surer = (difference_interval(values, items, confidence=level) for level in (0.95, 0.99))
     stretched = widened(found, 0.99)
     assert (stretched.low, stretched.high) == pytest.approx((surer.low, surer.high))
     assert p_against(found, surer.low) == pytest.approx(0.01)
@@ -204,9 +214,9 @@ def test_an_interval_is_stretched_as_it_was_made():
 
 
 def test_differences_of_shares_stay_within_what_is_possible():
-    # Two equal units with ±1 added: t of one or two degrees of freedom times √(2·2/3)/2 = 0.58 passes 1.
+    # Two equal units with ±½ added: t of three degrees 3.1824·√(0.5/3/4) = 0.6496; with ±1 it passes 1.
     bias = effect_bias([1, 0], [1, 0], [1, 1], [0, 1])
-    assert (bias.value, bias.low, bias.high) == (0, -1, 1)
+    assert (bias.value, bias.low, bias.high) == pytest.approx((0, -0.6496, 0.6496), abs=1e-4)
     difference = mcnemar([True, False], [True, False]).difference
     assert (difference.low, difference.high) == (-1, 1)
     judge = human_ceiling(Ratings.from_columns([["MET", "UNMET"]] * 2), ["MET", "UNMET"]).judge

@@ -156,7 +156,6 @@ def test_one_verdict_is_read_from_whatever_it_is_wrapped_in(reply):
         verdict_json("YES"),
         verdict_json(None),
         verdict_json(["MET"]),
-        '{"criterion_status": "MET"}',
         '["MET"]',
         verdict_json("MET") + verdict_json("UNMET"),
         '{"criterion_status": "UNMET", "explanation": "x", "criterion_status": "MET"}',
@@ -177,8 +176,8 @@ def test_yes_or_no_leads_the_prose():
     prompt = grader.prompts(SUBMISSION, RUBRIC)[2]
     assert prompt.reply_format == "yes_no"
     assert "Yes or No" in prompt.system
-    reading = grader.read(prompt, " **No**, yes would be wrong.\n", RUBRIC)
-    assert reading == Reading({2: Answer(Verdict.UNMET, "**No**, yes would be wrong.")})
+    reading = grader.read(prompt, " **No**, it is polite.\n", RUBRIC)
+    assert reading == Reading({2: Answer(Verdict.UNMET, "**No**, it is polite.")})
     with pytest.raises(UnreadableReply):
         grader.read(prompt, "Nothing I know; yesterday it was.", RUBRIC)
     thought = grader.read(prompt, "<think>Yes? No, wait.</think>\nYes, it is rude.", RUBRIC)
@@ -238,22 +237,23 @@ def test_a_one_shot_reply_counted_from_zero_is_unreadable(zero):
 
 
 @pytest.mark.parametrize(
-    ("number", "overall"),
-    [
-        ("85", Overall(85.0, "why")),
-        ("140.5", Overall(100.0, "why", 140.5)),
-        ("-3", Overall(0.0, "why", -3.0)),
-    ],
+    ("number", "score"), [("85", 85.0), ("0", 0.0), ("100", 100.0), ('"72.5"', 72.5), ("1e1", 10.0)]
 )
-def test_a_holistic_number_is_clamped_and_what_was_said_is_kept(number, overall):
+def test_a_holistic_number_is_read_from_0_to_100(number, score):
     grader = RubricAsJudgeGrader()
     (prompt,) = grader.prompts(SUBMISSION, RUBRIC)
     reading = grader.read(prompt, f'{{"explanation": "why", "overall_score": {number}}}', RUBRIC)
-    assert reading == Reading({}, overall)
+    assert reading == Reading({}, Overall(score, "why"))
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "true", "null", '"good"', '"85/100"', "[85]"])
-def test_a_holistic_reply_without_a_number_is_unreadable(number):
+@pytest.mark.parametrize(
+    "number",
+    [
+        *("150", "100.5", "-3", "1e3", "1e999999999", "NaN", "Infinity", "true", "null", "[85]"),
+        *('"8_5"', '"1e999999999"', '"good"', '"85/100"', '"85 %"'),
+    ],
+)
+def test_a_holistic_reply_without_a_number_from_0_to_100_is_unreadable(number):
     grader = RubricAsJudgeGrader()
     with pytest.raises(UnreadableReply):
         grader.read(
@@ -367,8 +367,8 @@ def test_a_failed_holistic_call_is_an_error_without_a_score():
 
 
 def test_a_holistic_report_keeps_what_the_judge_said():
-    report = grade(RubricAsJudgeGrader(Scripted('{"explanation": "great", "overall_score": 140}')))
-    assert (report.score, report.raw_score, report.llm_raw_score) == (1.0, 15.0, 140.0)
+    report = grade(RubricAsJudgeGrader(Scripted('{"explanation": "great", "overall_score": 40}')))
+    assert (report.score, report.raw_score, report.llm_raw_score) == (0.4, 6.0, 40.0)  # 0.4 of 10 + 5
     assert report.explanation == "great"
 
 

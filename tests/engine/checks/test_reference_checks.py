@@ -202,3 +202,54 @@ def test_importing_the_checks_does_not_import_the_mathematics():
     program = "import sys, rubricweb.engine.checks; print({'math_verify', 'sympy'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1e999999999",
+        "1_000",
+        "1_000.5",
+        "0x10",
+        "0b101",
+        "0o17",
+        "1'00",
+        "1'000'00",
+        "1e1_0",
+        "1.000.000",
+        "12e3.5",
+    ],
+)
+def test_what_is_written_in_no_notation_of_numbers_is_no_number(text):
+    """None of its digits is one either: 1e999999999 is not 1."""
+    assert numbers_in(text) == []
+    for expected in (0, 1, 10, 1000):
+        result = measured("numeric_tolerance", f"The answer is {text}", expected=expected)
+        assert (result.value, result.reason) == (0.0, "no number found")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1'000", "1000"),
+        ("1’000’000.5", "1000000.5"),
+        ("1\u202f000,5 €", "1000.5"),
+        ("1\u00a0000", "1000"),
+        ("12,34,567", "1234567"),
+        ("5kg", "5"),
+        ("1e−3", "0.001"),
+        ("1990's", "1990"),
+    ],
+)
+def test_thousands_are_read_as_they_are_parted_elsewhere(text, number):
+    assert numbers_in(text) == [Decimal(number)]
+
+
+def test_a_reference_in_no_notation_of_numbers_is_an_error():
+    with pytest.raises(CannotCheck, match="holds no number"):
+        measured("numeric_tolerance", "1", "1_000")
+
+
+@pytest.mark.parametrize("piece", ["1,", "12,34,", ",000", "1'000", "1_", "1e"])
+def test_long_runs_of_digits_are_looked_through_in_time_that_grows_with_their_length(piece):
+    assert isinstance(numbers_in(piece * 20_000 + "_"), list)

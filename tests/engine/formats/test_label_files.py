@@ -52,7 +52,8 @@ def test_all_faults_are_told_with_their_lines():
         ("line 2: verdict", 'the text "yes"'),
         ("line 3: item_id", "nothing"),
         ("line 4: verdict", "nothing"),
-        ("line 6", "a second verdict by 'ann' on 'C' of 'i' (as line 5)"),
+        ("line 5", "a verdict by 'ann' on 'c' of 'i' that differs from the one at line 6"),
+        ("line 6", "a verdict by 'ann' on 'C' of 'i' that differs from the one at line 5"),
         ("line 7", "2 cells"),
     ]
 

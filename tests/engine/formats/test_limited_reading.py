@@ -1,14 +1,19 @@
 """Files are read in a process of its own with limits: the same comes of it, and no file holds anybody up."""
 
 import json
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from rubricweb.engine.errors import InvalidFile, InvalidText
 from rubricweb.engine.formats.content_ids import numbered_ids
 from rubricweb.engine.formats.datasets.files import ENOUGH_FAULTS, read_dataset
-from rubricweb.engine.formats.limited_reading import read_limited
+from rubricweb.engine.formats.limited_reading import ReadersBusy, read_limited
 from rubricweb.engine.parsers.yaml_text import MAX_VALUES, parse_yaml
+from tests.waiting import PATIENCE_SECONDS, wait_for
 
 ITEMS = [
     {"id": f"i{n}", "submission": f"Text {n}", "rubric": [{"weight": 1, "requirement": "Names a city."}]}
@@ -25,6 +30,14 @@ def greedy(data: bytes) -> None:
     held = [bytearray(1 << 30)]
     while True:
         held.append(bytearray(1 << 30))
+
+
+def until(folder: Path) -> str:
+    """Reads until it may be done."""
+    (folder / "begun").touch()
+    while not (folder / "done").exists():
+        time.sleep(0.01)
+    return "read"
 
 
 def broken(data: bytes) -> None:
@@ -54,7 +67,27 @@ def test_a_bug_in_a_reader_is_a_bug_and_no_fault_of_the_file() -> None:
         read_limited(broken, b"x", read_here_bytes=0)
 
 
-@pytest.mark.parametrize("line", [b"{}\n", b"{\n", b"7\n"])
+def test_no_more_files_are_read_at_once_than_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # the turns of this machine, for this test alone
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+    with ThreadPoolExecutor() as threads:
+        reading = threads.submit(read_limited, until, first, read_here_bytes=0, at_once=1)
+        wait_for((first / "begun").exists)
+        with pytest.raises(ReadersBusy):
+            read_limited(until, second, read_here_bytes=0, at_once=1)
+        waiting = threads.submit(
+            read_limited, until, second, read_here_bytes=0, at_once=1, wait_seconds=PATIENCE_SECONDS
+        )
+        (second / "done").touch()
+        (first / "done").touch()
+        assert (reading.result(), waiting.result()) == ("read", "read")
+    # What is small is read here, whatever else is.
+    assert read_limited(until, second, read_here_bytes=1_000_000, at_once=1) == "read"
+
+
+@pytest.mark.parametrize("line", [b'{"submission": ""}\n', b"{\n", b"7\n"])
 def test_a_file_is_read_no_further_than_to_enough_faults(line: bytes) -> None:
     lines = line * (ENOUGH_FAULTS + 5_000)
     with pytest.raises(InvalidFile) as refused:

@@ -214,17 +214,15 @@ def _lies_outside_the_scale(case: Case) -> bool:
     return not 0 <= case["llm_score"] <= 100
 
 
-def _number_is_clamped(case: Case, report: EvaluationReport) -> None:
-    """130 counts as 100 and −20 as 0, while llm_raw_score says what was said."""
-    weights = [criterion["weight"] for criterion in case["criteria"]]
-    positive = sum(weight for weight in weights if weight > 0)
-    worst = 0.0 if positive else sum(weights)
-    assert report.raw_score == near(positive if case["llm_score"] > 100 else worst)
-    assert report.llm_raw_score == case["llm_score"]
+def _number_is_no_answer(case: Case, report: EvaluationReport) -> None:
+    """130 of 100 is not what was asked for: an error, and no score."""
+    assert (report.score, report.raw_score, report.llm_raw_score) == (None, None, None)
+    assert [error.kind for error in report.errors] == ["unreadable_reply"]
 
 
 def _has_metrics_only(case: Case) -> bool:
-    return not any(criterion["weight"] for criterion in case["criteria"])
+    weights = [criterion["weight"] for criterion in case["criteria"]]
+    return not any(weights) and not _lies_outside_the_scale(case)
 
 
 def _metrics_score_zero(case: Case, report: EvaluationReport) -> None:
@@ -236,10 +234,7 @@ GRADER_DIFFERENCES: dict[str, dict[str, Any]] = {
     "per_criterion": {},
     "one_shot": {"A criterion missing from a one-shot reply is an error.": (_has_gaps, _gaps_are_errors)},
     "rubric_as_judge": {
-        "A holistic number is clamped to 0–100 in both scores.": (
-            _lies_outside_the_scale,
-            _number_is_clamped,
-        ),
+        "A holistic number outside 0–100 is an error.": (_lies_outside_the_scale, _number_is_no_answer),
         "Metrics alone score 0.0 with a holistic judge too.": (_has_metrics_only, _metrics_score_zero),
     },
 }

@@ -12,6 +12,7 @@ import rubricweb.engine.rewards as vf
 from rubricweb.engine.parsers.completion import text_of
 from rubricweb.engine.rewards.judge_rubric import DEFAULT_JUDGE_PROMPT, EnvironmentClient, fill_judge_prompt
 from rubricweb.engine.rewards.math_rubric import boxed_answer
+from rubricweb.judges.defaults import NoEndpoint
 from rubricweb.judges.offline.script import Fail, Say, Script
 from rubricweb.judges.offline.server import running_server
 
@@ -209,9 +210,8 @@ def test_no_endpoint_is_said_when_it_is_needed_and_not_before(monkeypatch):
     assert isinstance(rubric.judge_client, EnvironmentClient)
     rubric.add_metric(lambda judge_client: 1.0)
     rubric.add_reward_func(agrees)
-    state = score(rubric, state_of())
-    assert state["metrics"] == {"<lambda>": 1.0}
-    assert "NoEndpoint: neither OPENAI_API_KEY nor OPENAI_BASE_URL is set" in state["errors"][0].message
+    with pytest.raises(NoEndpoint, match="neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"):
+        score(rubric, state_of())
 
 
 def test_a_math_rubric_without_its_package_says_what_to_install(monkeypatch):

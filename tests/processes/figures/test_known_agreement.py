@@ -27,7 +27,7 @@ QUESTIONS = {"Q0": 0.044, "Q3": 0.315, "Q7": 0.118}
 def import_files(installation: Installation, rubric: Path, items: Path, labels: Path) -> None:
     for command in (
         ("import-rubric", rubric),
-        ("import-dataset", items),
+        ("import-dataset", items, "--duplicates", "keep"),
         ("import-labels", labels, "--dataset", "1", "--rubric", "id:1"),
     ):
         done = installation.run(*command)

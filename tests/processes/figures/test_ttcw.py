@@ -97,7 +97,7 @@ def test_page_api_and_command_line_show_the_known_figures(
         server = serve("--owner", "olga", JUDGE_MAX_ATTEMPTS="2", JUDGE_ALLOW_PRIVATE_HOSTS="1")
         for command in (
             ("import-rubric", prepared("ttcw_rubric.json")),
-            ("import-dataset", prepared("ttcw_items.jsonl")),
+            ("import-dataset", prepared("ttcw_items.jsonl"), "--duplicates", "keep"),
             ("import-labels", prepared("ttcw_labels.csv"), "--dataset", "1", "--rubric", "id:1"),
         ):
             done = installation.run(*command)

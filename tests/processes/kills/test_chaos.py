@@ -19,6 +19,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from rubricweb.management.serving.serve import WORKER_CLASS
 from tests.installation import DATABASE_URL, OWN, ROOT, Installation
 from tests.processes.fleet import Kept, Postgres, Redis, free_port, postgres_programs, wait_until
 from tests.waiting import PATIENCE_SECONDS
@@ -204,7 +205,7 @@ def fleet() -> Iterator[Fleet]:
         judge = start("judge", "benchmarks.judge_server", "--port", str(judge_port), "--settings", settings)
         bind = ["--bind", f"127.0.0.1:{web_port}", "--workers", "2", "--threads", "4"]
         bind += ["--preload", "--no-control-socket"]
-        web = start("web", "gunicorn", "rubricweb.wsgi", "--worker-class", "gthread", *bind)
+        web = start("web", "gunicorn", "rubricweb.wsgi", "--worker-class", WORKER_CLASS, *bind)
         worker = start("worker", "rubricweb.management.serving.worker", "--concurrency", "2")
         judge_root, web_root = f"http://127.0.0.1:{judge_port}", f"http://127.0.0.1:{web_port}"
         yield Fleet(installation, judge, judge_root, web, web_root, worker, postgres, redis)

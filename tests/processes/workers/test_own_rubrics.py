@@ -20,7 +20,7 @@ def test_a_run_over_items_with_their_own_rubrics_judges_every_criterion_once(
     serve: Callable[..., Serve], installation: Installation
 ) -> None:
     server = serve("--owner", "olga")
-    imported = installation.run("import-dataset", prepared("healthbench_items.jsonl"))
+    imported = installation.run("import-dataset", prepared("healthbench_items.jsonl"), "--duplicates", "keep")
     assert imported.returncode == 0, imported.stderr
     assert installation.number("SELECT count(*) FROM rubricweb_item") == 318
     # Items that bring the very same rubric share its frozen rows.

@@ -7,8 +7,8 @@ from rubricweb.errors import Withheld
 from rubricweb.models import Case, ReviewQueue, User
 from rubricweb.selectors.comparison.case import CaseAnswers, case_answers
 from rubricweb.selectors.datasets.cases import words_of
-from rubricweb.services.datasets import corrections, retirement
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets.changes import corrections, retirement
+from rubricweb.services.datasets.changes.corrections import Correction
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rubricweb.engine.agreement import Figure
-from rubricweb.engine.agreement.intervals import mean_interval, share_figure
+from rubricweb.engine.agreement.intervals import difference_interval, share_figure
 from rubricweb.models import ReviewQueue, Run
 from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.comparison.agreement_board import agreement_board
@@ -64,7 +64,7 @@ def test_intervals_of_a_judge_against_people_are_over_cases(
     # The judge's score is 1 below people's where it is wrong; differences of one case fall together.
     apart = np.repeat([-1.0, 0.0], [WRONG * ATTEMPTS, (CASES - WRONG) * ATTEMPTS])
     of_case = np.repeat(np.arange(CASES), ATTEMPTS)
-    bias = mean_interval(apart, of_case, limits=None)
+    bias = difference_interval(apart, of_case)
     assert bounds(found.scores.agreement.bias) == pytest.approx(bounds(bias))
 
 

@@ -5,11 +5,12 @@ import random
 import pytest
 from django.utils import timezone
 
-from rubricweb.models import Item, Review, ReviewQueue, ReviewState, RunItem
+from rubricweb.models import Item, Review, ReviewQueue, ReviewState, RunItem, SystemVersion
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items, hidden_of, shown
 from rubricweb.selectors.reviews.queue_sources import Source
-from rubricweb.services.datasets import corrections
+from rubricweb.services.datasets.changes import corrections
 from rubricweb.services.reviews import queues
+from tests import factories
 from tests.factories import Cast
 from tests.worlds.systems import Versions, answer, versions
 
@@ -68,14 +69,37 @@ def everything(world: Versions) -> list[int]:
 def test_a_submitted_answer_stays_hidden_while_another_to_its_case_waits(world: Versions) -> None:
     queue = opened(world, ["c1@assistant@v3", "c1@assistant@v4", "c2@assistant@v3"])
     submit(queue, "c1@assistant@v3")
-    assert hidden(world) == {"c1@assistant@v3", "c1@assistant@v4", "c2@assistant@v3"}
+    first = {"c1@assistant@v3", "c1@assistant@v4", "c1@assistant@v4#2"}
+    assert hidden(world) == {*first, "c2@assistant@v3", "c2@assistant@v4"}
+    # The second attempt is not asked about: nothing waits of c1 any more.
     submit(queue, "c1@assistant@v4")
-    assert hidden(world) == {"c2@assistant@v3"}
+    assert hidden(world) == {"c2@assistant@v3", "c2@assistant@v4"}
 
 
-def test_answers_outside_the_queue_are_not_hidden(world: Versions) -> None:
-    opened(world, ["c1@assistant@v3"])
-    assert hidden(world) == {"c1@assistant@v3"}
+def test_answers_outside_a_queue_of_one_version_are_not_hidden(world: Versions) -> None:
+    opened(world, ["c1@assistant@v3", "c2@assistant@v3"])
+    assert hidden(world) == {"c1@assistant@v3", "c2@assistant@v3"}
+
+
+def test_answers_of_versions_a_queue_is_not_limited_to_are_not_hidden(world: Versions) -> None:
+    limited = [SystemVersion.objects.get(label=label) for label in ("v3", "v5")]
+    items = world.dataset.items.filter(key__in=["c1@assistant@v3", "c6@assistant@v5"])
+    source = Source(kind="items", item_ids=tuple(items.values_list("pk", flat=True)))
+    world.queue(name="Limited", systems=limited, source=source)
+    # v4 answered c1 and c6 as well.
+    assert hidden(world) == {"c1@assistant@v3", "c6@assistant@v5"}
+
+
+def test_an_answer_beside_the_same_words_in_another_dataset_is_hidden(world: Versions) -> None:
+    """A copy of v3's answer stands beside one of v9, which the queue may ask about."""
+    rows = [answer("v3", "c1"), answer("v9", "c1")]
+    copies = factories.dataset(world.people.team, world.people.ed, name="copies", items=rows)
+    opened(world, ["c1@assistant@v3", "c2@assistant@v4"])
+    viewer, team = world.people.ann, world.people.team
+    assert hidden_of(viewer, team, copies.pk) == set(copies.items.values_list("pk", flat=True))
+    assert copies.pk in hidden_datasets(viewer, team)
+    for item in copies.items.all():
+        assert hidden_items(viewer, team, item=item.pk).exists()
 
 
 def test_attempts_of_one_version_alone_do_not_hide_each_other(world: Versions) -> None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from rubricweb.models import Blind, Dataset, Item, QueueState, Review, ReviewQueue, ReviewState, Run, RunItem
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items, hidden_of, shown
-from rubricweb.services.datasets import corrections
+from rubricweb.services.datasets.changes import corrections
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade

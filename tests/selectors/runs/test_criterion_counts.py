@@ -92,9 +92,12 @@ def test_a_rate_reaches_as_far_as_the_options_do() -> None:
 
 
 def test_what_a_check_of_no_weight_finds_has_no_ends() -> None:
-    """Forty words thirty times: two residuals of 40 are added, 40·2.0452·√(2/31/30) = 3.79 each way."""
+    """Forty words thirty times: 0 and 80 are appended, 40·2.0395·√(2/31/32) = 3.663 each way."""
     words = counted({}, *[40.0] * 30, kind="check", weight=0.0).rate
-    assert (words.low, words.high) == (pytest.approx(40 - 3.79, abs=0.01), pytest.approx(40 + 3.79, abs=0.01))
+    assert (words.low, words.high) == (
+        pytest.approx(40 - 3.663, abs=0.01),
+        pytest.approx(40 + 3.663, abs=0.01),
+    )
     # With a weight it is a share of what is asked, from 0 to 1.
     share = counted({}, *[1.0] * 30, kind="check").rate
     assert (share.low, share.high) == (pytest.approx(30 / 33.8415, abs=1e-4), 1.0)

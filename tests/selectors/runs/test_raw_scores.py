@@ -1,7 +1,8 @@
 """Means of raw sums: their intervals reach as far as the rubric allows, not as far as was seen.
 
-Thirty items with 20 of 30 points each. Two residuals of 30 points are added, s² = 2·900/31; t of 29 degrees
-is 2.0452: 20 ± 2.0452·√(58.065/30) = 20 ± 2.845. Normalised it is 2/3 ± 0.0948, a thirtieth.
+Thirty items with 20 of 30 points each. One of 0 and one of 30 points are appended: mean 630/32 = 19.6875,
+Σ(x − m)² = 496.875, t of 31 degrees 2.0395: 19.6875 ± 2.0395·√(496.875/31/32) = 19.6875 ± 1.4434. As shares
+a thirtieth. A difference has −15 and 15 points appended: ± 2.0395·√(450/31/32) = 1.3737.
 """
 
 from importlib import import_module
@@ -33,7 +34,8 @@ POINTS: list[dict[str, Any]] = [
     {"name": "two", "weight": 10.0, "requirement": "Is two.", "group": "Both"},
     {"name": "rare", "weight": 10.0, "requirement": "Is rare."},
 ]
-REACH = 2.845
+LOW, HIGH = 18.244, 21.131
+REACH = 1.3737
 
 
 @pytest.fixture
@@ -60,9 +62,9 @@ def about(low: float, high: float) -> Any:
 
 
 def test_more_points_than_were_seen_are_possible(people: Cast, run: Run) -> None:
-    assert between(RunSummary.objects.get(run=run)) == about(20 - REACH, 20 + REACH)
+    assert between(RunSummary.objects.get(run=run)) == about(LOW, HIGH)
     found = results.result(run, viewer=people.bob)
-    assert (found.mean.value, between(found.mean)) == (20, about(20 - REACH, 20 + REACH))
+    assert (found.mean.value, between(found.mean)) == (20, about(LOW, HIGH))
     # Both criteria of the group were met thirty times, Wilson's 30 / (30 + 3.8415) of 20 points; of the third
     # none of 10, up to 3.8415 / 33.8415.
     both, rest = found.groups
@@ -84,7 +86,7 @@ def test_summaries_of_before_are_worked_out_anew_where_scores_are_raw(people: Ca
     before.forget_raw_means(apps, SimpleNamespace(connection=connection))
     assert set(RunSummary.objects.values_list("run", flat=True)) == {normalised.pk}
     summarise_stopped()
-    assert between(RunSummary.objects.get(run=run)) == about(20 - REACH, 20 + REACH)
+    assert between(RunSummary.objects.get(run=run)) == about(LOW, HIGH)
 
 
 def test_the_ends_are_what_the_rubrics_of_the_items_allow(people: Cast, run: Run) -> None:
@@ -106,9 +108,9 @@ def test_raw_scores_of_people_and_judge_have_the_same_scale(people: Cast, run: R
     queue = opened(people, run, Source("sample", size=20, seed=3))
     label(queue, people.ann, 20, lambda item, name: "UNMET" if name == "rare" else "MET")
     found = comparison.compare(run, [queue], viewer=people.bob).scores
-    assert between(found.estimate.judged) == about(20 - REACH, 20 + REACH)
+    assert between(found.estimate.judged) == about(LOW, HIGH)
     assert found.estimate.like_these is not None
-    # As if normalised: both residuals and cases have two of length 1 added, here 30 times as far.
+    # As if normalised, 30 times as far.
     normalised = graded(people, dataset=run.dataset)
     other = opened(people, normalised, Source("sample", size=20, seed=3), name="Second look")
     label(other, people.ann, 20, lambda item, name: "UNMET" if name == "rare" else "MET")
@@ -131,10 +133,10 @@ def test_two_raw_runs_without_a_difference_may_still_differ_by_points(people: Ca
     found = run_diff(graded(people, dataset=run.dataset, normalize=False), run, viewer=people.bob)
     assert found.scores.difference.value == 0
     assert between(found.scores.difference) == about(-REACH, REACH)
-    assert between(found.scores.mean_one) == about(20 - REACH, 20 + REACH)
+    assert between(found.scores.mean_one) == about(LOW, HIGH)
 
 
 def test_over_shared_cases_raw_means_reach_as_far(people: Cast, run: Run) -> None:
     run.refresh_from_db()
     found = shared_cases([run])
-    assert between(found.means[run.pk]) == about(20 - REACH, 20 + REACH)
+    assert between(found.means[run.pk]) == about(LOW, HIGH)

@@ -9,9 +9,10 @@ import pytest
 from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, ReviewQueue, SystemVersion
-from rubricweb.services.datasets import corrections
 from rubricweb.services.datasets.answers import AnswersPlan, add_answers, plan_answers
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets.changes import corrections
+from rubricweb.services.datasets.changes.corrections import Correction
+from rubricweb.services.datasets.previews import ItemsPreview, NewName
 from rubricweb.services.exports import export
 from tests import factories
 from tests.factories import Cast
@@ -135,9 +136,12 @@ def test_answers_of_one_version_need_case_ids_and_submissions_only(dataset: Data
     planned = plan_answers(
         dataset, data=json.dumps(V5[0]).encode(), filename="v5.jsonl", system="assistant@v5"
     )
-    assert planned == AnswersPlan("assistant@v5", 1, missing=("fr",), unknown=(), answered=())
+    fifth = NewName("version", "assistant@v5", "assistant@v3")
+    of_one = ItemsPreview(1, new_names=(fifth,))
+    assert planned == AnswersPlan("assistant@v5", 1, ("fr",), unknown=(), answered=(), preview=of_one)
     assert Item.objects.count() == 2
-    assert answer(dataset, people, V5) == AnswersPlan("assistant@v5", 2, (), (), ())
+    of_two = ItemsPreview(2, new_names=(fifth,))
+    assert answer(dataset, people, V5) == AnswersPlan("assistant@v5", 2, (), (), (), of_two)
     assert answers(dataset)[2:] == [
         ("pe", "assistant@v5", "Lima, Peru.", "Capital of Peru?"),
         ("fr", "assistant@v5", "Paris, France.", "Capital of France?"),

@@ -13,10 +13,13 @@ from django.utils import timezone
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, JournalEntry, Run
 from rubricweb.services.datasets import datasets, files
+from rubricweb.services.datasets.previews import ImportChoices
 from rubricweb.services.teams import teams
 from tests import factories
 from tests.api.client import ApiClient
 from tests.factories import Cast
+
+IN_PART = ImportChoices(strict=False)
 
 
 def annotated(who: int, **said: Any) -> dict[str, Any]:
@@ -103,7 +106,7 @@ def test_what_has_a_counterpart_is_imported_and_the_rest_is_listed(people: Cast,
         factories.import_dataset(people.team, **given)
     assert [fault.place for fault in refused.value.faults] == places
     assert not Dataset.objects.exists()
-    stored = datasets.import_dataset_file(people.team, **given, strict=False)
+    stored = datasets.import_dataset_file(people.team, **given, choices=IN_PART)
     assert (stored.items, stored.dataset.items.count()) == (items, items)
     assert ([fault.place for fault in stored.left_out], stored.more_left_out) == (places, 0)
     assert JournalEntry.objects.get(verb="imported").detail["left_out"] == len(places)
@@ -112,7 +115,11 @@ def test_what_has_a_counterpart_is_imported_and_the_rest_is_listed(people: Cast,
 
 def test_a_question_with_one_answer_ever_is_no_criterion_and_the_others_are(people: Cast) -> None:
     stored = datasets.import_dataset_file(
-        people.team, by=people.ed, data=json.dumps(TASKS).encode(), filename="t.json", strict=False
+        people.team,
+        by=people.ed,
+        data=json.dumps(TASKS).encode(),
+        filename="t.json",
+        choices=IN_PART,
     )
     version = stored.dataset.rubric_version
     assert version is not None
@@ -134,7 +141,11 @@ def test_what_cannot_be_trusted_or_is_empty_is_refused_all_the_same(
     filename = "x.jsonl" if text.startswith('{"spec"') else "x.json"
     with pytest.raises(Invalid) as refused:
         datasets.import_dataset_file(
-            people.team, by=people.ed, data=text.encode(), filename=filename, strict=False
+            people.team,
+            by=people.ed,
+            data=text.encode(),
+            filename=filename,
+            choices=IN_PART,
         )
     assert why in "; ".join(map(str, refused.value.faults))
     assert not Dataset.objects.exists()
@@ -143,7 +154,9 @@ def test_what_cannot_be_trusted_or_is_empty_is_refused_all_the_same(
 def test_our_own_formats_are_whole_or_nothing(people: Cast) -> None:
     data = json.dumps([{"submission": "Fine."}, {"submission": ""}]).encode()
     with pytest.raises(Invalid, match="1 fault"):
-        datasets.import_dataset_file(people.team, by=people.ed, data=data, filename="own.json", strict=False)
+        datasets.import_dataset_file(
+            people.team, by=people.ed, data=data, filename="own.json", choices=IN_PART
+        )
 
 
 def test_a_table_without_submissions_is_refused_once_with_its_columns(people: Cast) -> None:
@@ -170,7 +183,7 @@ def test_single_rows_without_a_submission_are_told_by_line(people: Cast) -> None
 
 
 def test_the_same_file_again_is_found_again_with_what_was_left_out(people: Cast) -> None:
-    given: dict[str, Any] = {"data": json.dumps(TASKS).encode(), "filename": "t.json", "strict": False}
+    given: dict[str, Any] = {"data": json.dumps(TASKS).encode(), "filename": "t.json", "choices": IN_PART}
     first, is_new = files.dataset_from_file(people.team, by=people.ed, **given)
     again, is_new_again = files.dataset_from_file(people.team, by=people.ed, **given)
     assert (is_new, is_new_again, again.dataset) == (True, False, first.dataset)
@@ -182,11 +195,19 @@ def test_the_same_file_again_is_found_again_with_what_was_left_out(people: Cast)
 
 def test_more_items_of_a_foreign_file_are_taken_in_part_too(people: Cast) -> None:
     first = datasets.import_dataset_file(
-        people.team, by=people.ed, data=json.dumps(TASKS).encode(), filename="t.json", strict=False
+        people.team,
+        by=people.ed,
+        data=json.dumps(TASKS).encode(),
+        filename="t.json",
+        choices=IN_PART,
     )
     more = [TASKS[1] | {"id": 8}, TASKS[2] | {"id": 9}]
     stored = datasets.add_items_of_file(
-        first.dataset, by=people.ed, data=json.dumps(more).encode(), filename="more.json", strict=False
+        first.dataset,
+        by=people.ed,
+        data=json.dumps(more).encode(),
+        filename="more.json",
+        choices=ImportChoices("keep", strict=False),
     )
     assert stored.items == 1
     assert "items[1].submission" in [fault.place for fault in stored.left_out]

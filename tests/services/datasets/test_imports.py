@@ -1,15 +1,20 @@
 """Files that come in as background work: all or nothing, whatever is stopped half-way."""
 
+import fcntl
 import json
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from rubricweb.errors import Conflict, Invalid
+from rubricweb.errors import Busy, Conflict, Invalid
 from rubricweb.models import (
     Case,
     Dataset,
@@ -21,6 +26,8 @@ from rubricweb.models import (
     Judgement,
     KeptFile,
 )
+from rubricweb.selectors.datasets.imports import faults_csv
+from rubricweb.services import file_reading
 from rubricweb.services.datasets import imports, systems
 from rubricweb.services.grading.workers import reaper
 from rubricweb.services.shared import uploads
@@ -48,6 +55,31 @@ def started(people: Cast, data: bytes, filename: str = "items.jsonl", **asked: A
 
 def left_behind() -> tuple[int, int, int, int]:
     return tuple(table.objects.count() for table in (Dataset, Item, ImportBatch, KeptFile))  # type: ignore[return-value]  # four of them
+
+
+@contextmanager
+def all_turns_taken(settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """As where another process reads as many files as may be read at once."""
+    settings.FILES_READ_AT_ONCE = 1
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = tmp_path / f"rubricweb-readers-{os.getuid()}"
+    folder.mkdir()
+    with (folder / "0").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield
+
+
+def test_an_import_waits_its_turn_while_as_many_files_are_read_as_may_be(
+    people: Cast, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    job = started(people, MANY)
+    monkeypatch.setattr(file_reading, "WAIT_SECONDS", 0.0)
+    with all_turns_taken(settings, monkeypatch, tmp_path):
+        found = imports.work(job.pk, worker="w:1", now=timezone.now)
+        assert (found.state, found.worker) == (ImportState.WAITING, "")
+        with pytest.raises(Busy, match="another file is being read"):
+            factories.import_dataset(people.team, by=people.ed, data=MANY, filename="items.jsonl", name="now")
+    assert imports.work(job.pk, worker="w:1", now=timezone.now).state == ImportState.DONE
 
 
 def test_a_large_file_stands_as_the_same_file_imported_at_once(people: Cast) -> None:
@@ -87,7 +119,7 @@ def test_a_file_with_faults_stores_nothing_and_reports_every_one(people: Cast) -
     # Every second of a thousand: more than a refusal on a screen lists.
     assert (found.fault_count, len(found.faults)) == (500, 500)
     assert found.message == "items.jsonl: 500 faults, nothing was imported."
-    assert imports.faults_csv(found).splitlines()[1].startswith("line 1: submission,nothing,")
+    assert faults_csv(found).splitlines()[1].startswith("line 1: submission,nothing,")
     assert left_behind()[:3] == (0, 0, 0)
 
 

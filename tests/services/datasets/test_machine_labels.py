@@ -19,7 +19,7 @@ from rubricweb.models import Criterion, Dataset, Item, Rater, Review, ReviewQueu
 from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.comparison.item import item_comparison
-from rubricweb.selectors.datasets import items as selected
+from rubricweb.selectors.datasets.imports import imported_raters
 from rubricweb.selectors.exports import exports
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
 from rubricweb.selectors.exports.label_lineage import counted_labels
@@ -284,7 +284,7 @@ def test_halves_of_a_split_keep_machines_apart_and_say_what_came_in_a_file(
     people: Cast, imported: Dataset
 ) -> None:
     half = splits.split_dataset(imported, n_dev=3, by=people.ed).dev
-    assert {(one.name, one.rater_kind) for one in selected.imported_raters(half)} == {
+    assert {(one.name, one.rater_kind) for one in imported_raters(half)} == {
         ("ann@example.org", "human"),
         ("ben@example.org", "human"),
         ("model v1", "machine"),

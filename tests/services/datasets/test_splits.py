@@ -12,8 +12,9 @@ from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
 from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.services import adjudications
-from rubricweb.services.datasets import corrections, splits
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets import splits
+from rubricweb.services.datasets.changes import corrections
+from rubricweb.services.datasets.changes.corrections import Correction
 from rubricweb.services.reviews import queues
 from tests import factories
 from tests.factories import Cast

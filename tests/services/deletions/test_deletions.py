@@ -40,8 +40,9 @@ from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.runs.graders import examples_of
 from rubricweb.selectors.spending.month_figures import month_figures
 from rubricweb.services import exports
-from rubricweb.services.datasets import corrections, imports
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets import imports
+from rubricweb.services.datasets.changes import corrections
+from rubricweb.services.datasets.changes.corrections import Correction
 from rubricweb.services.deletions import deletions
 from rubricweb.services.deletions.removal import Remover
 from rubricweb.services.reviews import queue_changes, queues

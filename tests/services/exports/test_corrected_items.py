@@ -10,8 +10,9 @@ from rubricweb.engine.formats.bundle.bundle import read_bundle, verify_bundle
 from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.models import Dataset, ReviewQueue, RubricVersion
 from rubricweb.services import exports
-from rubricweb.services.datasets import answers, corrections
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets import answers
+from rubricweb.services.datasets.changes import corrections
+from rubricweb.services.datasets.changes.corrections import Correction
 from tests import factories
 from tests.factories import Cast
 

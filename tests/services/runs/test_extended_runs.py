@@ -16,8 +16,9 @@ from rubricweb.selectors.runs.listing import run_item
 from rubricweb.selectors.runs.over_time.version_pairs import version_pair
 from rubricweb.selectors.runs.progress import item_counts
 from rubricweb.selectors.runs.results import result, run_items
-from rubricweb.services.datasets import answers, corrections, retirement
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets import answers
+from rubricweb.services.datasets.changes import corrections, retirement
+from rubricweb.services.datasets.changes.corrections import Correction
 from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Cast, WakeUps

@@ -73,6 +73,25 @@ def test_a_call_costs_at_most_a_token_for_every_byte_and_its_output_limit(run: R
     assert budget.most_cost(JudgeConfig("p", "http://127.0.0.1:9/v1", "m"), prompt) is None
 
 
+def test_once_five_calls_are_answered_the_dearest_of_them_is_the_most_a_call_may_cost(run: Run) -> None:
+    prompt, longer = (Prompt("", "x" * size, PerCriterionOutput, ()) for size in (960, 16_000))
+    answered = tally(run, "w:2", calls=4, completion_tokens=80, dearest_usd=0.002)
+    # Four are no more to go by than none: (1,000 × 2.5 + 1,600 × 10) / 1,000,000.
+    assert BudgetReservation.open(run, "w:1").most_cost(PRICED, prompt) == pytest.approx(0.0185)
+    answered.calls, answered.completion_tokens = 5, 100
+    answered.save()
+    budget = BudgetReservation.open(run, "w:1")
+    assert budget.most_cost(PRICED, prompt) == pytest.approx(0.002)
+    # 16,000 / 4 + 40 tokens in and 20 out, as it probably costs: (4,040 × 2.5 + 20 × 10) / 1,000,000.
+    assert budget.most_cost(PRICED, longer) == pytest.approx(0.0103)
+    # This worker saw a dearer one.
+    budget.observe_cost(PRICED, 0.003, 30)
+    assert budget.most_cost(PRICED, prompt) == pytest.approx(0.003)
+    # Never more than by bytes and the judge's own limit: (1,000 × 2.5 + 5 × 10) / 1,000,000.
+    short = replace(PRICED, max_output_tokens=5)
+    assert budget.most_cost(short, prompt) == pytest.approx(0.00255)
+
+
 # ── A worker that is gone ────────────────────────────────────────────────────────────────────────
 
 
@@ -96,6 +115,21 @@ def test_what_a_dead_worker_may_have_sent_is_booked_once_and_counts_against_the_
     budget = BudgetReservation.open(run, "other:1")
     assert not budget.reserve(0.5, now)
     assert "$0.25 is spent, and at most $0.50 by requests without an answer" in budget.refusal
+
+
+def test_what_was_sent_before_anything_was_known_is_booked_by_what_calls_of_the_run_cost(run: Run) -> None:
+    now = timezone.now()
+    run.budget_usd = 0.1
+    run.save()
+    # Of 28 calls killed at the first moment each was thought to cost 0.0185 at most: 0.518 in all.
+    dead = tally(run, at_risk_calls=29, at_risk_unpriced=1, at_risk_usd=28 * 0.0185)
+    tally(run, "elsewhere:1", calls=6, completion_tokens=60, cost_usd=0.003, dearest_usd=0.0006, beat_at=now)
+    reaper.reap(enqueue=WakeUps(), now=now)
+    dead.refresh_from_db()
+    # 28 × 0.0006: the budget goes on.
+    assert (dead.lost_calls, dead.unpriced) == (28, 1)
+    assert dead.lost_at_most_usd == pytest.approx(0.0168)
+    assert BudgetReservation.open(run, "other:1").reserve(0.05, now)
 
 
 def test_before_any_sweep_a_worker_that_is_silent_for_a_lease_has_lost_its_calls(run: Run, settings) -> None:
@@ -147,6 +181,8 @@ def test_every_call_is_written_down_before_it_is_sent_and_none_is_lost_that_is_a
     assert all(calls >= 1 and usd > 0 for calls, usd in written)
     [found] = RunTally.objects.filter(run=run)
     assert (found.at_risk_calls, found.at_risk_usd, found.lost_calls) == (0, 0.0, 0)
+    # 100 × 10 / 1,000,000 + 10 × 100 / 1,000,000, each of them.
+    assert found.dearest_usd == pytest.approx(0.002)
 
 
 @pytest.mark.django_db(transaction=True)

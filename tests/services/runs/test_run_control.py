@@ -23,8 +23,8 @@ from rubricweb.models import (
     RunSummary,
 )
 from rubricweb.selectors.datasets.new_items import new_item_count, new_items
-from rubricweb.services.datasets import corrections, retirement
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets.changes import corrections, retirement
+from rubricweb.services.datasets.changes.corrections import Correction
 from rubricweb.services.runs import budgets, lifecycle
 from tests import factories
 from tests.factories import Cast, WakeUps

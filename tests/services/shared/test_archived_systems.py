@@ -11,8 +11,9 @@ from rubricweb.selectors import dashboard
 from rubricweb.selectors.datasets import systems as selected
 from rubricweb.selectors.labels.comparable import comparable_runs
 from rubricweb.selectors.runs.planning.samples import sample_ids
-from rubricweb.services.datasets import answers, corrections, systems
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets import answers, systems
+from rubricweb.services.datasets.changes import corrections
+from rubricweb.services.datasets.changes.corrections import Correction
 from rubricweb.services.reviews import queues
 from rubricweb.services.runs import lifecycle
 from rubricweb.services.shared import archiving

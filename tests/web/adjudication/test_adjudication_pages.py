@@ -225,7 +225,7 @@ class TestNames:
         bob, item = sign_in(people.bob), run.dataset.items.get(key="2")
         names = reverse("item_names", args=[people.team.slug, item.pk])
         assert bob.get(names).status_code == 405
-        assert bob.get(unit_url(people, run, "2"), {"names": "1"}).status_code == 422
+        assert bob.get(unit_url(people, run, "2"), {"names": "1"}).status_code == 400
         page = bob.get(reverse("item", args=[people.team.slug, item.pk]), {"names": "1"})
         assert "xenia" not in page.content.decode().lower()
         assert not JournalEntry.objects.filter(verb="looked at the names on").exists()

@@ -85,6 +85,11 @@ def get(client: Client, address: str, status: int = 200, **query: object):
     return answer
 
 
+def show_names(client: Client, people: Cast, run: Run, key: str, *, status: int = 302) -> None:
+    item = run.dataset.items.get(key=key)
+    assert client.post(url(people, "item_names", item.pk), {"names": "1"}).status_code == status
+
+
 def open_item(people: Cast, run: Run, key: str) -> str:
     return url(people, "compare_item", run.dataset.items.get(key=key).pk)
 
@@ -402,7 +407,8 @@ class TestItem:
         assert "Rater A" in page
         assert "Rater C" in page
         assert not any(name in page for name in NAMES.values())
-        page = text(get(bob, open_item(people, run, "2"), names="1"))
+        show_names(bob, people, run, "2")
+        page = text(get(bob, open_item(people, run, "2")))
         assert all(name in page for name in NAMES.values())
         assert "Rater A" not in page
 
@@ -412,7 +418,9 @@ class TestItem:
         page = text(get(sign_in(people.bob), open_item(people, run, "2")))
         assert "Decided Met judge wrong" in page
         assert "by Rae" not in page
-        assert "by Rae" in text(get(sign_in(people.bob), open_item(people, run, "2"), names="1"))
+        bob = sign_in(people.bob)
+        show_names(bob, people, run, "2")
+        assert "by Rae" in text(get(bob, open_item(people, run, "2")))
 
     def test_without_labels_the_newest_run_is_shown_alone(self, people, sign_in) -> None:
         data = dataset(people)
@@ -559,12 +567,13 @@ class TestBlinding:
             assert get(ann, url(people, "adjudication"), **query).context["page"].rows == ()
 
     def test_a_rater_sees_the_item_and_no_verdict(self, people, sign_in, blind: Run) -> None:
-        for names in ("", "1"):
-            page = text(get(sign_in(people.ann), open_item(people, blind, "2"), names=names))
-            assert "Hidden until you submit" in page
-            assert "Text 2" in page
-            assert "judge says" not in page
-            assert "thinks so" not in page
+        ann = sign_in(people.ann)
+        show_names(ann, people, blind, "2", status=403)
+        page = text(get(ann, open_item(people, blind, "2")))
+        assert "Hidden until you submit" in page
+        assert "Text 2" in page
+        assert "judge says" not in page
+        assert "thinks so" not in page
 
     def test_a_reviewer_cannot_decide_what_they_are_to_review_blind(
         self, people, sign_in, blind: Run

@@ -183,3 +183,27 @@ def test_with_everything_labelled_it_is_open_who_was_asked(people: Cast, sign_in
     three = text(bob.get(compare(people, run)))
     assert f"{row} 0.50 [0.00, 1.00]" in three
     assert "What other raters would say" not in three
+
+
+def test_three_people_tell_how_others_would_differ_and_one_does_not(people: Cast, sign_in) -> None:
+    run = graded(people, numbered(24), lambda requirement, text: "MET")
+    bob = sign_in(people.bob)
+    alone = opened(people, run, Source("sample", size=20, seed=4), raters=[people.ann], name="Alone")
+    label(alone, people.ann, 20, lambda item, name: "MET" if name == "kind" else "UNMET")
+    page = text(bob.get(compare(people, run)))
+    assert "People, of this one rater" in page
+    assert "to tell how other people would differ takes three or more who label about as many" in page
+    assert "of this one rater" in text(bob.get(reverse("run", args=[people.team.slug, run.pk])))
+
+    raters = [people.ann, people.rae, people.ed]
+    together = opened(people, run, Source("sample", size=20, seed=5), raters=raters, raters_per_item=3)
+    for rater, met in zip(raters, (("kind", "brief"), ("kind",), ()), strict=True):
+        label(together, rater, 20, lambda item, name, met=met: "MET" if name in met else "UNMET")
+    like_these = estimate_of(run, [together], viewer=people.bob).like_these
+    assert like_these is not None
+    assert (like_these.raters, like_these.of_raters) == (3, "")
+    # Own means 1, ½ and 0: s² = ¼, /3 = 1/12 with about two degrees of freedom: all of the scale.
+    assert (like_these.low, like_these.high) == (0, 1)
+    page = text(bob.get(f"{compare(people, run)}&queue={together.pk}"))
+    assert "People, of cases like these" in page
+    assert "items and people taken as a sample" in page

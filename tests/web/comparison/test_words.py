@@ -14,15 +14,16 @@ def said(
 
 
 def test_a_bias_whose_interval_holds_0_could_be_chance() -> None:
-    # Six of thirty items 0.3 lower, the others equal: fewer than ten differ, so one residual at each end is
-    # added: (0.432 + 2) / 31 = 0.0785, half 2.0452 · √(0.0785 / 30) = 0.1046 about −0.06. It holds 0:
-    # t = 2.0452 · 0.06 / 0.1046 = 1.173 of 29 degrees, p = 0.250. A paired t test alone would say p = 0.012.
-    few = "The bias could be chance: too few items differ from the rest to tell."
+    # Six of thirty items 0.3 lower, the others equal; −½ and ½ are appended: mean −1.8 / 32, Σ(x − m)² =
+    # 0.93875, half 2.0395 · √(0.93875 / 31 / 32) = 0.0627: −0.119 … 0.0065 holds 0. A paired t test alone
+    # would say p = 0.012.
+    few = "The bias could be chance: so few items would not have shown rare large differences."
     assert said([0.2] * 6 + [0.5] * 24, [0.5] * 30) == few
     # Six of six 0.3 higher, but for 0.01: t is 165, and the interval knows that these are six.
     assert said([0.8, 0.8, 0.8, 0.8, 0.8, 0.79], [0.5] * 6) == few
-    # Nine of a thousand: t = 3.01 of 999 degrees; with ±1 added the interval is twice as wide.
-    assert said([0.2] * 9 + [0.5] * 991, [0.5] * 1000) == few
+    # Nine of a thousand: t = 3.01 of 999 degrees, p = 0.003; with ±½ more it ends at −2.7/1002 + 1.9624 ·
+    # √(1.30273 / 1001 / 1002) = −0.00046, t = 1.9624 · 0.0027 / 0.00224 = 2.363.
+    assert said([0.2] * 9 + [0.5] * 991, [0.5] * 1000) == "The bias is unlikely to be chance: p = 0.018."
 
 
 def test_a_bias_over_cases_of_unequal_size_is_not_laid_to_few_items() -> None:
@@ -37,37 +38,38 @@ def test_a_bias_over_cases_of_unequal_size_is_not_laid_to_few_items() -> None:
 
 
 def test_a_bias_that_neither_claims_could_be_chance_with_its_p() -> None:
-    # Half of twelve 0.3 lower, half 0.2 higher: mean −0.05, (0.75 + 2) / 13 = 0.2115, half 2.201 ·
-    # √(0.2115 / 12) = 0.2922, t = 2.201 · 0.05 / 0.2922 = 0.377 of 11 degrees.
-    assert said([0.2, 0.7] * 6, [0.5] * 12) == "The bias could be chance: p = 0.714."
+    # Half of twelve 0.3 lower, half 0.2 higher: mean −0.05; with ±½ −0.6 / 14 and Σ(x − m)² = 1.2543, upper
+    # end −0.0429 + 2.1604 · √(1.2543 / 13 / 14) = 0.1365, t = 2.1604 · 0.05 / 0.1865 = 0.579 of 13 degrees.
+    assert said([0.2, 0.7] * 6, [0.5] * 12) == "The bias could be chance: p = 0.572."
 
 
 def test_a_later_look_asks_more_of_a_few_items() -> None:
-    # Differences 0.1 ± 0.12 spread evenly over twelve items: t = 4.4 of 11 degrees, p = 0.001, by the test
-    # and by the interval (on a normal scale p < 0.0001). The tenth look takes less than 0.05 / 110.
-    judged = (0.6 + 0.12 * np.linspace(-1, 1, 12)).tolist()
+    # Differences 0.2 ± 0.12 spread evenly over twelve items: t = 8.8 of 11 degrees by the test; with ±½ more
+    # the lower end is 0.0437, t = 2.1604 · 0.2 / 0.1563 = 2.764 of 13 degrees. The tenth look takes less than
+    # 0.05 / 110.
+    judged = (0.7 + 0.12 * np.linspace(-1, 1, 12)).tolist()
     level = 0.05 / (10 * 11)
     assert said(judged, [0.5] * 12, confidence=1 - level) == (
-        "The bias could be chance: p = 0.001, and at this look a claim takes less than 0.00045."
+        "The bias could be chance: so few items would not have shown rare large differences."
     )
-    assert said(judged, [0.5] * 12) == "The bias is unlikely to be chance: p = 0.001."
+    assert said(judged, [0.5] * 12) == "The bias is unlikely to be chance: p = 0.016."
 
 
 def test_a_bias_whose_interval_leaves_out_0_is_unlikely_to_be_chance() -> None:
-    # Fifteen of thirty items 0.3 lower: mean −0.15, s² = 30 · 0.0225 / 29 = 0.02328, half
-    # 2.0452 · √(0.02328 / 30) = 0.0570, t = 2.0452 · 0.15 / 0.0570 = 5.38.
+    # Fifteen of thirty items 0.3 lower: mean −0.15, with ±½ more the upper end is −0.0692, t = 2.0395 ·
+    # 0.15 / 0.0808 = 3.785 of 31 degrees.
     assert said([0.2, 0.5] * 15, [0.5] * 30) == "The bias is unlikely to be chance: p < 0.001."
-    # All 0.3 lower: 2 / 31 = 0.0645, half 2.0452 · √(0.0645 / 30) = 0.0948, t = 6.5; the test has no t.
+    # All 0.3 lower: with ±½ more the upper end is −0.2283, t = 2.0395 · 0.3 / 0.0717 = 8.5.
     assert said([0.2] * 30, [0.5] * 30) == "The bias is unlikely to be chance: p < 0.001."
 
 
 def test_at_a_look_the_claim_holds_at_the_confidence_of_the_look() -> None:
-    # Eleven of thirty items 0.3 lower, three higher: mean −0.08, s² = (14 · 0.09 − 30 · 0.0064) / 29 =
-    # 0.03683, t = 0.08 / √(0.03683 / 30) = 2.283, p = 0.030: below 0.05, not below the 0.025 of a first look.
-    judged, people = [0.2] * 11 + [0.8] * 3 + [0.5] * 16, [0.5] * 30
-    assert said(judged, people) == "The bias is unlikely to be chance: p = 0.030."
+    # 31 of 150 items 0.3 lower, 17 higher: mean −0.028, s² = (48 · 0.09 − 150 · 0.000784) / 149 = 0.028204,
+    # t = 0.028 / √(0.028204 / 150) = 2.042, p = 0.043: below 0.05, not below the 0.025 of a first look.
+    judged, people = [0.2] * 31 + [0.8] * 17 + [0.5] * 102, [0.5] * 150
+    assert said(judged, people) == "The bias is unlikely to be chance: p = 0.043."
     assert said(judged, people, confidence=0.975) == (
-        "The bias could be chance: p = 0.030, and at this look a claim takes less than 0.025."
+        "The bias could be chance: p = 0.043, and at this look a claim takes less than 0.025."
     )
 
 

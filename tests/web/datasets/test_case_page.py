@@ -6,8 +6,9 @@ import pytest
 from django.urls import reverse
 
 from rubricweb.models import Case
-from rubricweb.services.datasets import corrections, retirement, splits
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets import splits
+from rubricweb.services.datasets.changes import corrections, retirement
+from rubricweb.services.datasets.changes.corrections import Correction
 from tests import factories
 from tests.factories import Cast
 from tests.worlds.systems import Versions, versions

@@ -91,6 +91,16 @@ class TestImport:
         assert (first.key, first.submission, first.prompt) == ("1", "This.", None)
         assert first.metadata == {"question": "What?", "score": "3"}
 
+    def test_it_says_of_how_many_prompts_a_judge_is_not_shown_everything(self, people, ed):
+        picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+        rows = [
+            {"id": "a", "prompt": [{"role": "user", "content": [picture]}], "submission": "A dog."},
+            {"id": "b", "prompt": [{"role": "user", "content": "Which?"}], "submission": "A cat."},
+        ]
+        data = "\n".join(map(json.dumps, rows)).encode()
+        page = ed.post(send(ed, people, data, "pictures.jsonl").url, {}, follow=True).content.decode()
+        assert "the pictures, sounds and files in the prompts of 1 item: a placeholder" in page
+
     def test_the_file_and_the_choices_survive_a_refusal(self, people, ed):
         step = send(ed, people, b"key,text\n1,This.\n1,That.\n").url
         form = {"column_submission": "text", "column_id": "key", "name": "Mine"}

@@ -55,6 +55,35 @@ def test_duplicates_are_shown_and_skipped(people, ed) -> None:
     assert dataset.items.count() == 1
 
 
+def test_a_preview_asks_and_leads_back_to_the_columns(people, ed) -> None:
+    rows = b'{"id": "a", "submission": "So.", "system": "bot@v1"}\n'
+    file = {"file": SimpleUploadedFile("answers.jsonl", rows)}
+    step = ed.post(url(people, "dataset_import"), file).url
+    page = ed.post(step, {"action": "preview"}).url
+    shown = ed.get(page).content.decode()
+    assert ("Nothing is stored yet." in shown, "bot@v1" in shown, "Store the items" in shown) == (True,) * 3
+    assert step in shown
+    # Sent again with other choices, it takes the place of the import that asks.
+    done = ed.post(step, {"name": "again"}, follow=True).content.decode()
+    assert "With it came: new system bot@v1." in done
+    assert [job.state for job in DatasetImport.objects.order_by("pk")] == ["cancelled", "done"]
+    assert Dataset.objects.get().name == "again"
+
+
+def test_a_misspelt_system_is_asked_about_and_stored_once_it_is_meant(people, ed) -> None:
+    row = {"case_id": "q", "prompt": "Q?", "submission": "So.", "system": "assistant@v1"}
+    dataset = factories.dataset(people.team, people.ed, items=[row])
+    file = {"file": SimpleUploadedFile("b.jsonl", b'{"id": "q", "submission": "So."}')}
+    step = ed.post(url(people, "dataset_add", dataset.pk), file).url
+    page = ed.post(step, {"system": "asistant@v2"}).url
+    shown = ed.get(page).content.decode()
+    assert "A new name resembles another" in shown
+    assert "is this one meant?" in shown
+    found = DatasetImport.objects.get()
+    ed.post(url(people, "dataset_import_duplicates", found.pk), {"duplicates": "keep"})
+    assert dataset.items.count() == 2
+
+
 def test_a_cancelled_import_stores_nothing(people, ed) -> None:
     send(ed, people, TWICE)
     found = DatasetImport.objects.get()
@@ -194,3 +223,20 @@ def test_columns_are_declared_on_the_page_and_stay_in_its_address(people, ed) ->
     )
     assert "No item matches" in none.content.decode()
     assert ed.get(url(people, "dataset", dataset.pk), {"where": "colour=red"}).status_code == 400
+
+
+ASKED = b"question_id,output\nq1,Rome.\nq2,Oslo.\n"
+
+
+def test_a_column_of_own_ids_is_preselected_and_may_be_declined(people, ed) -> None:
+    step = ed.post(url(people, "dataset_import"), {"file": SimpleUploadedFile("a.csv", ASKED)}).url
+    shown = ed.get(step)
+    assert shown.context["form"]["column_id"].value() == "question_id"
+    assert "question_id is another name of it: its values are unique." in shown.content.decode()
+    ed.post(step, {"column_id": "question_id", "column_submission": "output", "name": "own"})
+    assert list(Dataset.objects.get(name="own").items.values_list("key", flat=True)) == ["q1", "q2"]
+    step = ed.post(url(people, "dataset_import"), {"file": SimpleUploadedFile("a.csv", ASKED)}).url
+    ed.post(step, {"column_id": "", "column_submission": "output", "name": "made"})
+    keys = Dataset.objects.get(name="made").items.values_list("key", flat=True)
+    assert all(key.startswith("auto-") for key in keys)
+    assert Dataset.objects.get(name="made").items.first().metadata == {"question_id": "q1"}

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from rubricweb.models import Dataset
-from rubricweb.services.datasets import retirement
+from rubricweb.services.datasets.changes import retirement
 from tests import factories
 from tests.factories import Cast
 

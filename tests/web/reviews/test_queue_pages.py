@@ -12,7 +12,7 @@ from django.utils import timezone
 from rubricweb.models import Dataset, Review, ReviewQueue, Role, RubricVersion
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.queues import queues as listed
-from rubricweb.services.datasets import retirement
+from rubricweb.services.datasets.changes import retirement
 from rubricweb.services.reviews import queue_changes, queues
 from rubricweb.services.teams import teams
 from tests import factories
@@ -420,5 +420,7 @@ def test_a_new_queue_offers_the_people_who_were_asked_last(
     # Nobody was asked yet: the reviewer and the annotator, no editor and no owner.
     assert ticked() == {"rae", "ann"}
     for one, raters in ((dataset, [people.ann, people.alice]), (other, [people.rae])):
-        factories.queue(people.team, people.ed, dataset=one, rubric_version=version, raters=raters)
+        factories.queue(
+            people.team, people.ed, dataset=one, rubric_version=version, raters=raters, name=one.name
+        )
     assert ticked() == {"ann", "alice"}

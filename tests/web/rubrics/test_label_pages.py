@@ -334,3 +334,21 @@ def test_what_a_probe_found_is_read_on_both_pages_and_decided_at_one_press(
     again = {"about": uid, "seen": carried.pk, "labels-0-open": "on", "labels-0-kind": "label_again"}
     assert ed.post(address, again).status_code == 302
     assert ReviewQueue.objects.get(label_decision__kind="label_again").queue_items.count() == 3
+
+
+def test_the_page_says_which_queue_another_decision_closes_and_asks_for_the_number_of_people(
+    people: Cast, sign_in: Callable[..., Client], first: RubricVersion, by_members: ReviewQueue
+) -> None:
+    rubric_id, _, uid = published(people, first)
+    ed, address = sign_in(people.ed), url(people, "rubric_labels", rubric_id, 2)
+    asked = {"about": uid, "seen": "", "labels-0-kind": "probe", "labels-0-open": "on", "labels-0-size": "3"}
+    ed.post(address, asked)
+    before = text(ed.get(url(people, "rubric_version", rubric_id, 2)))
+    assert "closes its queue Probe: capital (v2) , in which 0 of 3 reviews are submitted" in before
+    again = asked | {"seen": LabelDecision.objects.get().pk, "labels-0-kind": "label_again"}
+    wrong = text(ed.post(address, again | {"labels-0-people": "two"}))
+    assert "queue.raters_per_item: found" in wrong
+    after = text(ed.post(address, again | {"labels-0-people": "1"}, follow=True))
+    assert "The queue “Probe: capital (v2)” of the decision before is closed: 0 of 3 reviews" in after
+    # 3 items for one person each, where two labelled each of them before.
+    assert "Label again: capital (v2) 0 of 3" in after

@@ -34,7 +34,9 @@ PairedByName = Annotated[
 
 
 class RunSide(Schema):
-    """One of the two runs over the items you may see. `mean` is over the items or cases that both scored."""
+    """One of the two runs over the items you may see. `mean` is over the items or cases that both scored,
+    `lowest` the lowest score among them.
+    """
 
     id: int
     name: str
@@ -53,6 +55,7 @@ class RunSide(Schema):
     coverage: Share
     errors: int
     mean: Figure
+    lowest: float | None
 
 
 class Setting(Shape[ShownSetting]):
@@ -164,6 +167,12 @@ class RunDiff(Schema):
     paired_by: PairedByName
     n: int
     difference: Figure
+    unseen_failures: Annotated[
+        float | None,
+        Field(
+            description="Up to this share of new outright failures would not have been seen: 3/n, at most 1."
+        ),
+    ]
     direction: Annotated[
         Literal["up", "down", "open"] | None,
         Field(description="Where the interval of the difference leaves 0; open when it does not."),
@@ -181,11 +190,11 @@ class RunDiff(Schema):
 
     @staticmethod
     def resolve_run(diff: Any) -> RunSide:
-        return _side(diff.sides[0], diff.scores.mean_other)
+        return _side(diff.sides[0], diff.scores.mean_other, diff.scores.lowest_other)
 
     @staticmethod
     def resolve_baseline(diff: Any) -> RunSide:
-        return _side(diff.sides[1], diff.scores.mean_one)
+        return _side(diff.sides[1], diff.scores.mean_one, diff.scores.lowest_one)
 
     @staticmethod
     def resolve_n(diff: Any) -> int:
@@ -212,7 +221,7 @@ class RunDiff(Schema):
         return diff.counts
 
 
-def _side(side: Any, mean: Any) -> RunSide:
+def _side(side: Any, mean: Any, lowest: float | None) -> RunSide:
     return RunSide(
         id=side.run.pk,
         name=str(side.run),
@@ -226,6 +235,7 @@ def _side(side: Any, mean: Any) -> RunSide:
         coverage=side.coverage,
         errors=side.errors,
         mean=Figure.from_orm(mean),
+        lowest=lowest,
     )
 
 

@@ -23,7 +23,7 @@ from rubricweb.engine.agreement.intervals import (
 )
 from rubricweb.engine.agreement.judge import tables
 from rubricweb.engine.agreement.judge.kappa import Weighting, cohen_kappa, weighted_kappa
-from rubricweb.engine.agreement.ratings import GAP, Ratings
+from rubricweb.engine.agreement.ratings import GAP, Ratings, label_texts
 
 ScaleType = Literal["nominal", "ordinal"]
 
@@ -111,6 +111,7 @@ def compare_options(
             "reference, judged and clusters must cover the same units; "
             f"found {len(reference)}, {len(judged)} and {len(clusters)}"
         )
+    reference, judged = label_texts(reference), label_texts(judged)
     _refuse_strange_labels({"reference": reference, "judged": judged}, scale.levels, scale.gaps)
     ratings = Ratings.from_columns(
         [reference, judged], clusters=clusters, levels=scale.levels, values=scale.values, gaps=scale.gaps

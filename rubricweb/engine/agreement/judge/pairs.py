@@ -25,7 +25,7 @@ from rubricweb.engine.agreement.intervals import (
 from rubricweb.engine.agreement.judge import accuracy
 from rubricweb.engine.agreement.judge.accuracy import Confusion
 from rubricweb.engine.agreement.judge.kappa import cohen_kappa, kappa_within
-from rubricweb.engine.agreement.ratings import cluster_codes
+from rubricweb.engine.agreement.ratings import cluster_codes, label_texts
 
 MET, UNMET, CANNOT_ASSESS = "MET", "UNMET", "CANNOT_ASSESS"
 
@@ -165,6 +165,7 @@ _ABSTAINED, _MISSING = _CODES[CANNOT_ASSESS], _CODES[None]
 
 
 def _codes(side: str, labels: Sequence[str | None]) -> NDArray[np.int64]:
+    labels = label_texts(labels)
     try:
         return np.array([_CODES[label] for label in labels], dtype=np.int64)
     except KeyError:

@@ -25,7 +25,7 @@ from rubricweb.engine.agreement.judge.options import kappa_of
 from rubricweb.engine.agreement.raters.krippendorff import alpha_within
 from rubricweb.engine.agreement.raters.many_raters import raw_agreement
 from rubricweb.engine.agreement.raters.rater_pairs import mean_pair_kappa
-from rubricweb.engine.agreement.ratings import GAP, Ratings, cluster_codes
+from rubricweb.engine.agreement.ratings import GAP, Ratings, cluster_codes, label_texts
 
 _MOST_KINDS = 1000  # of (others, person, judge) that may be unseen; of more options some are picked
 
@@ -234,7 +234,7 @@ def _where_judged(
         raise ValueError(f"judged must have one label per unit: {len(ratings.units)}; found {len(judged)}")
     code = {label.strip().casefold(): place for place, label in enumerate(ratings.labels)}
     given = np.array(
-        [GAP if label is None else code.get(label.strip().casefold(), GAP) for label in judged],
+        [GAP if label is None else code.get(label.strip().casefold(), GAP) for label in label_texts(judged)],
         dtype=np.int64,
     )
     kept = given != GAP

@@ -8,9 +8,16 @@ from typing import Literal
 
 import numpy as np
 
-from rubricweb.engine.agreement.intervals import Figure, Floats, divide, mean_interval, within
+from rubricweb.engine.agreement.intervals import (
+    Figure,
+    Floats,
+    difference_interval,
+    divide,
+    mean_interval,
+    within,
+)
 from rubricweb.engine.agreement.ratings import Ratings, cluster_codes
-from rubricweb.engine.agreement.scores.means import mean_between
+from rubricweb.engine.agreement.scores.means import known_numbers, mean_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +51,8 @@ def rater_leniency(ratings: Ratings) -> tuple[RaterLeniency, ...]:
     filled = np.where(present, numbers, 0.0)
     totals, labels = filled.sum(axis=0), present.sum(axis=0)
 
-    def mean(values: Floats, units: Floats, limits: tuple[float, float] | None = (0.0, 1.0)) -> Figure:
-        return mean_interval(values[units], ratings.clusters[units], limits=limits)
+    def mean(values: Floats, units: Floats) -> Figure:
+        return mean_interval(values[units], ratings.clusters[units], limits=(0.0, 1.0))
 
     most = max(ratings.values) - min(ratings.values) if ratings.values else 1.0
 
@@ -54,13 +61,16 @@ def rater_leniency(ratings: Ratings) -> tuple[RaterLeniency, ...]:
         own = present[row]
         shared = own & (labels >= 2)
         others = divide(totals - filled[row], labels - own.astype(np.float64))
+        apart = (filled[row] - others)[shared]
         found.append(
             RaterLeniency(
                 rater=rater,
                 labelled=int(own.sum()),
                 mean=mean(filled[row], own),
                 others=mean(others, shared),
-                leniency=within(mean(filled[row] - others, shared, None), -most, most),
+                leniency=within(
+                    difference_interval(apart, ratings.clusters[shared], length=most), -most, most
+                ),
             )
         )
     return tuple(found)
@@ -110,7 +120,7 @@ def effect_bias(
     and of both signs; `reference` is the mean of the values people gave a unit, never that of their majority.
     Of one criterion it is the difference of its MET rates, with the sign turned where it is a penalty. Where
     all weights are 0 they count alike. `clusters[i]` is the item of unit i; the interval is t over items.
-    None without units; raises ValueError on columns of different lengths.
+    None without units; raises ValueError on columns of different lengths, and on NaN.
 
     Worked: on one item weights 6 and −2, judge MET MET, people UNMET UNMET: (6 − 2) / 8 = 0.5.
     """
@@ -120,9 +130,9 @@ def effect_bias(
     weight = np.asarray(weights, dtype=np.float64)
     if not weight.any():
         weight = np.ones(len(weight))
-    apart = np.asarray(judged, dtype=np.float64) - np.asarray(reference, dtype=np.float64)
+    apart = known_numbers("judged", judged) - known_numbers("reference", reference)
     signed = np.where(weight < 0, -apart, apart)
-    figure = mean_interval(signed, cluster_codes(clusters), limits=None, weights=np.abs(weight))
+    figure = difference_interval(signed, cluster_codes(clusters), weights=np.abs(weight))
     return within(figure, -1, 1)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, mean_interval
 from rubricweb.engine.agreement.raters.many_raters import raw_agreement_of
-from rubricweb.engine.agreement.ratings import Ratings, cluster_codes
+from rubricweb.engine.agreement.ratings import Ratings, cluster_codes, label_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,7 @@ def panel_agreement(
 
     Worked: votes MET MET UNMET → MET and MET None MET → MET: (2/3 + 1) / 2 = 0.8333.
     """
+    votes, finals = [label_texts(given) for given in votes], label_texts(finals)
     kept, items = _kept(votes, finals, clusters)
     shares = [
         sum(vote == finals[place] for vote in votes[place]) / sum(vote is not None for vote in votes[place])
@@ -102,6 +103,7 @@ def vote_entropy(
 
     Worked: two options, votes MET MET UNMET UNMET and MET MET → (1 + 0) / 2 = 0.5.
     """
+    votes = [label_texts(given) for given in votes]
     kept, items = _kept(votes, [""] * len(votes), clusters)
     if options < 2:
         return Figure(None, None, None, len(kept))

@@ -9,12 +9,13 @@ from statistics import NormalDist
 import numpy as np
 
 from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure
+from rubricweb.engine.agreement.scores.means import known_numbers
 
 _EXACT_UP_TO = 200  # values; above, the normal limit of the binomial gives the same ranks or the next ones
 
 
 def median_figure(values: Sequence[float]) -> Figure:
-    """The median, with its 95 % interval from order statistics; None without values.
+    """The median, with its 95 % interval from order statistics; None without values. NaN raises ValueError.
 
     The interval runs from the k-th smallest value to the k-th largest, k the largest rank for which fewer
     than k of n fair coins show heads with probability ≤ 2.5 % (Conover 1999, 3.2). Fewer than six values have
@@ -23,7 +24,7 @@ def median_figure(values: Sequence[float]) -> Figure:
     Worked: 1, 2, 3, 4, 5, 6: median 3.5; no heads in six has probability 1/64 = 1.6 %, at most one 7/64, so
     k = 1 and the interval is (1, 6).
     """
-    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    ordered = np.sort(known_numbers("values", values))
     n = len(ordered)
     if n == 0:
         return Figure(None, None, None, 0)

@@ -16,6 +16,7 @@ from rubricweb.engine.agreement.distributions import (
     t_two_sided,
 )
 from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, Floats, paired_share_difference
+from rubricweb.engine.agreement.ratings import label_texts
 from rubricweb.engine.agreement.scores.correlation import Scores, paired_scores
 
 EXACT_BELOW_DISCORDANT = 25
@@ -206,7 +207,7 @@ def cochran_q(columns: Sequence[Sequence[bool | None]]) -> CochranQ:
         raise ValueError(
             f"all columns must cover the same units; found lengths {sorted({len(one) for one in columns})}"
         )
-    rows = [row for row in zip(*columns, strict=True) if None not in row]
+    rows = [row for row in zip(*columns, strict=True) if None not in label_texts(row)]
     runs = len(columns)
     table = np.array(rows, dtype=np.int64).reshape(len(rows), runs)
     per_run, per_unit = table.sum(axis=0), table.sum(axis=1)

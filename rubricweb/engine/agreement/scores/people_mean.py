@@ -16,7 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from rubricweb.engine.agreement.distributions import t_quantile
 from rubricweb.engine.agreement.intervals import CONFIDENCE, Floats, wilson
 from rubricweb.engine.agreement.scores.means import at, to_the_ends
-from rubricweb.engine.agreement.scores.other_raters import Given, other_raters
+from rubricweb.engine.agreement.scores.other_raters import (
+    LEAST_PEOPLE,
+    Given,
+    PersonsPart,
+    other_raters,
+    persons_part,
+)
 from rubricweb.engine.number_format import counted
 
 Population = Literal["these items", "cases like these"]
@@ -52,6 +58,10 @@ class PeopleMean:
     counts items that were drawn and have no label; above 10 % of the draw `worst` and `best` are the ends the
     interval would have if each were at that end of the scale. `reason` says why there is no value, or no
     interval.
+
+    `raters` people gave the labels, 0 where that is not known. The interval of cases like these
+    `tells_of_other_raters` where enough of them did so to tell how others would differ, see `persons_part`;
+    else it is of these raters, and says nothing of other people.
     """
 
     value: float | None
@@ -72,6 +82,25 @@ class PeopleMean:
     worst: float | None = None
     best: float | None = None
     reason: str = ""
+    raters: int = 0
+    tells_of_other_raters: bool = False
+
+    @property
+    def of_raters(self) -> str:
+        """ "of these 2 raters" where their labels do not tell how other people would differ, else empty."""
+        if not self.raters or self.tells_of_other_raters:
+            return ""
+        return "of this one rater" if self.raters == 1 else f"of these {self.raters} raters"
+
+    @property
+    def other_raters_words(self) -> str:
+        """Why it is of these raters alone, as a sentence; empty where it is not."""
+        if not self.of_raters:
+            return ""
+        return (
+            f"The interval is {self.of_raters}: to tell how other people would differ takes three or more "
+            "who label about as many items each."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +113,7 @@ class Labelling:
     be all alike the spread of cases shrinks with the cases and not with the items. `drawn` says which items
     were drawn, labelled or not; without it the labelled ones. `scale` is (lowest, highest) possible value,
     widened to what was seen. `by_rater` is what each rater gave an item as a whole, by rater,
-    empty where nobody did: where everything is labelled it tells how far other raters would differ.
+    empty where nobody did: it tells how far other raters would differ.
     """
 
     cases: ArrayLike | None = None
@@ -132,9 +161,12 @@ def estimate_people_mean(
     & Donner 2008). Otherwise PPI++ (Angelopoulos, Duchi & Zrnic 2023) with Hájek's weights: θ = λ·f̄ +
     Σ(r/π)/Σ(1/π), r = y − λf, λ = Cov_w(y, f)/Var_w(f) in 0 … 1, t with n − 2 degrees of freedom; with fewer
     than ten labels off the commonest residual, one residual at each end of the scale is added. V = (1 −
-    n/N)·s²ᵣ/n, for cases like these + s²ᵧ/C of C cases. What the labels or the scale exclude is cut: an end,
-    and of these items the mean. Everything labelled: the plain mean; of these items only the choice of raters
-    is uncertain, see `other_raters`. Raises ValueError for unequal lengths, infinite values, π outside 0 … 1.
+    n/N)·s²ᵣ/n, for cases like these + s²ᵧ/C of C cases + s²(raters' own means)·Σc², the people who labelled
+    being drawn too (`persons_part`), with Satterthwaite's degrees of freedom. Where it is wider the interval
+    has a label at each end of the scale appended, as `mean_interval`. What the labels or the scale exclude is
+    cut: an end, and of these items the mean. Everything labelled: the plain mean; of these items only the
+    choice of raters is uncertain, see `other_raters`, and cases like these are never told more surely. Raises
+    ValueError for unequal lengths, infinite values, π outside 0 … 1.
 
     Worked: N 12, f = 1 1 1 0 | 1 0 1 0 0 0 1 0, y = 1 1 0 0 on the first four, π 1/3: p̂₁ = 2/3 and p̂₀ = 0,
     W = 1/2 each, θ = 1/3.
@@ -223,7 +255,7 @@ class _Data:
     population it stands for (1 on average). `f` and `y` are from 0 to 1, the ends of the `scale`.
 
     `given` and `counts` have one place per item as it was handed over: what its raters gave it, on the scale
-    itself, and what it counts in the mean.
+    itself, what it counts in the mean, and by how much more where it was drawn (1/π; 0 without a label).
     """
 
     f: Floats
@@ -234,6 +266,7 @@ class _Data:
     scale: tuple[float, float]
     given: Given
     counts: Floats
+    counted_by: Floats
     cases: int
 
     @classmethod
@@ -265,7 +298,8 @@ class _Data:
         share = count / (len(cases) * answers[case]) if count else np.ones(0)
         asked = chosen | ~np.isnan(y)
         f, y = (to_the_ends((values - low) / length) for values in (f, y))
-        whole = cls(f, y, pi, share, asked, scale, given, share, len(cases))
+        by = np.where(np.isnan(y), 0.0, 1 / pi)
+        whole = cls(f, y, pi, share, asked, scale, given, share, by, len(cases))
         return whole if known.cases is None else whole._of_cases(groups)
 
     def _of_cases(self, groups: NDArray[np.int64]) -> _Data:
@@ -307,6 +341,18 @@ class _Data:
         return float((self.share * values).sum() / self.share.sum())
 
     @property
+    def given_places(self) -> Given:
+        """What raters gave, from 0 to 1."""
+        low, high = self.scale
+        length = high - low or 1.0
+        return [{rater: (value - low) / length for rater, value in one.items()} for one in self.given]
+
+    @property
+    def persons(self) -> PersonsPart:
+        """What the choice of raters adds to the variance, by the labels of the sample."""
+        return persons_part(self.counts * self.counted_by, self.given_places)
+
+    @property
     def is_binary(self) -> bool:
         values = np.concatenate([self.y[self.labelled], self.f[~np.isnan(self.f)]])
         return bool(np.isin(values, (0.0, 1.0)).all())
@@ -317,10 +363,14 @@ def _estimate(data: _Data, population: Population, binary: bool, confidence: flo
     if n == 0:
         reason = "No item of the sample is labelled." if total else "There are no items."
         return PeopleMean(None, None, None, 0, total, population, "none", data.cases, reason=reason)
-    mean = (_binary if binary else _scores)(data, population, confidence)
+    persons = data.persons
+    told = persons if population == "cases like these" and persons.people >= LEAST_PEOPLE else None
+    mean = (_binary if binary else _scores)(data, population, told, confidence)
     weights = data.w[data.labelled]
     mean = replace(
         mean,
+        raters=persons.raters,
+        tells_of_other_raters=told is not None,
         effective_n=_effective(weights),
         design_effect=total / _effective(data.share),
         reason=mean.reason or _few(n) * (mean.low is None),
@@ -342,13 +392,12 @@ def _few(n: int) -> str:
 def _census(mean: PeopleMean, data: _Data, confidence: float) -> PeopleMean:
     """Everything is labelled: of these very items nothing is left to sample but their raters."""
     assert mean.value is not None
-    low, high = data.scale
-    length = high - low or 1.0
-    given = [{rater: (value - low) / length for rater, value in one.items()} for one in data.given]
-    others = other_raters(mean.value, data.counts, given, confidence)
+    others = other_raters(mean.value, data.counts, data.given_places, confidence)
     mean = replace(mean, method="census", lam=None, rater_error=others.error)
     if mean.population == "cases like these":
-        return mean
+        if mean.low is None or mean.high is None or others.low is None or others.high is None:
+            return mean
+        return replace(mean, low=min(mean.low, others.low), high=max(mean.high, others.high))
     reason = ""
     if others.reason:
         unknown = f"What other raters would say {others.reason}."
@@ -359,7 +408,9 @@ def _census(mean: PeopleMean, data: _Data, confidence: float) -> PeopleMean:
 # ── Binary: post-stratified on the judge's answer ────────────────────────────────────────────────
 
 
-def _binary(data: _Data, population: Population, confidence: float) -> PeopleMean:
+def _binary(
+    data: _Data, population: Population, persons: PersonsPart | None, confidence: float
+) -> PeopleMean:
     known, total = data.labelled, len(data.y)
     below, above, value, spread = [], [], 0.0, 0.0
     answers = np.where(np.isnan(data.f), 2.0, data.f)  # those without an answer are a stratum of their own
@@ -380,13 +431,15 @@ def _binary(data: _Data, population: Population, confidence: float) -> PeopleMea
         below.append(value - cases_low)
         above.append(cases_high - value)
         least, most = 0.0, 1.0
+        by = _stretched(sqrt(_squares(below)) + sqrt(_squares(above)), persons, data.cases - 1, confidence)
+        below, above = [by * one for one in below], [by * one for one in above]
     else:
         least, most = (data.mean(np.where(known, data.y, end)) for end in (0.0, 1.0))
         value = min(most, max(least, value))  # weights of unequal draws can carry it past what is known
     return PeopleMean(
         value=value,
-        low=max(least, value - sqrt(sum(one**2 for one in below))),
-        high=min(most, value + sqrt(sum(one**2 for one in above))),
+        low=max(least, value - sqrt(_squares(below))),
+        high=min(most, value + sqrt(_squares(above))),
         n=n,
         population_size=total,
         population=population,
@@ -396,6 +449,28 @@ def _binary(data: _Data, population: Population, confidence: float) -> PeopleMea
         residual_variance=spread,
         case_variance=centre * (1 - centre),
     )
+
+
+def _squares(values: Sequence[float]) -> float:
+    return sum(one**2 for one in values)
+
+
+def _stretched(length: float, persons: PersonsPart | None, df: int, confidence: float) -> float:
+    """By how much the choice of raters stretches an interval of this length on a normal scale."""
+    if persons is None or persons.variance == 0:
+        return 1.0
+    tail = 0.5 + confidence / 2
+    reach = NormalDist().inv_cdf(tail)
+    parts = [((length / 2 / reach) ** 2, float(max(1, df))), (persons.variance, persons.df)]
+    variance, df_of_both = _satterthwaite(parts)
+    return max(1.0, t_quantile(tail, df_of_both) * sqrt(variance) / (length / 2))
+
+
+def _satterthwaite(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The sum of variances, each with its degrees of freedom, and those of the sum (Satterthwaite 1946)."""
+    variance = sum(one for one, _ in parts)
+    below = sum(one**2 / df for one, df in parts)
+    return variance, variance**2 / below if below else parts[0][1]
 
 
 def _stratum(data: _Data, stratum: Bools, confidence: float) -> tuple[float, float, float, float]:
@@ -422,7 +497,9 @@ def _wilson(share: float, n: float, confidence: float) -> tuple[float, float]:
 # ── Scores: the weighted difference ──────────────────────────────────────────────────────────────
 
 
-def _scores(data: _Data, population: Population, confidence: float) -> PeopleMean:
+def _scores(
+    data: _Data, population: Population, persons: PersonsPart | None, confidence: float
+) -> PeopleMean:
     known, total = data.labelled, len(data.y)
     answered = ~np.isnan(data.f)
     # An item without an answer is as good as one answered by the mean: any fixed f is allowed.
@@ -452,24 +529,51 @@ def _scores(data: _Data, population: Population, confidence: float) -> PeopleMea
         return plain
     rest = _Spread.of(residuals, w, w, (y - f, y))
     cases = _Spread.of(y, w, w, (y,))
-    variance, df = 0.0, rest.n - 2
+    # Plain t, and with a label at each end of the scale appended: their middle, variance and freedom.
+    middles, variances, dfs = [value, value], [0.0, 0.0], [rest.n - 2, rest.n]
     uncertain = _uncertain(data, np.ones(total, np.bool_), known)
     if uncertain.any():
         # What a label adds to the error is by (1 − π)w²: none, where everything of its kind is labelled.
         error = _Spread.of(residuals, w, uncertain, (y - f, y))
-        variance = error.variance * float(uncertain.sum()) / float(w.sum()) ** 2
-        df = min(df, error.n - 2)
+        left = float(uncertain.sum()) / float(w.sum()) ** 2
+        typical = float((w * (y - residuals)).sum() / w.sum())
+        shift, appended = error.appended(-typical, 1 - typical)
+        middles[1] += shift * float(uncertain.sum() / (w**2).sum())
+        for place, one in enumerate((error.variance, appended * error.n / (error.n + 2))):
+            variances[place] += one * left
+        dfs = [min(dfs[0], error.n - 2), min(dfs[1], error.n)]
     if population == "cases like these":
-        variance += cases.variance / data.cases
-        df = min(df, data.cases - 1)
-    half = t_quantile(0.5 + confidence / 2, max(1.0, df)) * sqrt(variance)
+        by_case = _Spread(float(data.cases), cases.middle, cases.seen, cases.seen)
+        shift, appended = by_case.appended(0.0, 1.0)
+        middles[1] += shift
+        for place, one in enumerate((cases.seen / data.cases, appended / (data.cases + 2))):
+            variances[place] += one
+        dfs = [min(dfs[0], data.cases - 1), min(dfs[1], data.cases + 1)]
+    low, high = _wider(middles, variances, dfs, persons, confidence)
     return replace(
         plain,
-        low=max(least, value - half),
-        high=min(most, value + half),
+        low=max(least, min(value, low)),
+        high=min(most, max(value, high)),
         residual_variance=rest.variance,
         case_variance=cases.variance,
     )
+
+
+def _wider(
+    middles: Sequence[float],
+    variances: Sequence[float],
+    dfs: Sequence[float],
+    persons: PersonsPart | None,
+    confidence: float,
+) -> tuple[float, float]:
+    """The wider of some intervals, each with what the choice of raters adds to its variance."""
+    ends = []
+    for middle, own, own_df in zip(middles, variances, dfs, strict=True):
+        parts = [(own, max(1.0, own_df))] + [(one.variance, one.df) for one in (persons,) if one is not None]
+        variance, df = _satterthwaite(parts)
+        half = t_quantile(0.5 + confidence / 2, df) * sqrt(variance)
+        ends.append((middle - half, middle + half))
+    return max(ends, key=lambda one: one[1] - one[0])
 
 
 def _lambda(y: Floats, f: Floats, w: Floats) -> float | None:
@@ -483,9 +587,13 @@ def _lambda(y: Floats, f: Floats, w: Floats) -> float | None:
 
 @dataclass(frozen=True)
 class _Spread:
-    """The weighted spread of `n` values, n = (Σw)²/Σw² of the weights, with what was not seen put in."""
+    """The weighted mean and spread of `n` values, n = (Σw)²/Σw² of the weights: as it was `seen`, and the
+    `variance` with what was not seen put in.
+    """
 
     n: float
+    middle: float
+    seen: float
     variance: float
 
     @classmethod
@@ -498,9 +606,17 @@ class _Spread:
         middle = float((w * values).sum() / w.sum())
         squares = n * float((by * (values - middle) ** 2).sum() / by.sum())
         commonest = max(_commonest(one, by) for one in raw)
+        seen = squares / (n - 1) if n > 1 else 0.0
         if n * (1 - commonest) < FEW_RESIDUALS:
-            return cls(n, (squares + 2) / (n + 1))
-        return cls(n, squares / (n - 1))
+            return cls(n, middle, seen, (squares + 2) / (n + 1))
+        return cls(n, middle, seen, seen)
+
+    def appended(self, low: float, high: float) -> tuple[float, float]:
+        """By how much these two values more move the mean, and the variance of them all."""
+        moved = (self.n * self.middle + low + high) / (self.n + 2)
+        squares = (self.n - 1) * self.seen + self.n * (self.middle - moved) ** 2
+        squares += (low - moved) ** 2 + (high - moved) ** 2
+        return moved - self.middle, squares / (self.n + 1)
 
 
 def _commonest(values: Floats, w: Floats) -> float:

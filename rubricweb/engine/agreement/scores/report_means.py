@@ -19,10 +19,10 @@ from rubricweb.engine.scoring import FAILED_ITEM_POLICIES, FailedItems
 class ReportSummary:
     """Figures over several submissions graded by one rubric.
 
-    `fully_judged` of the `items` have no error. `score` is the mean score, `passed` the share that passes the
-    rubric's rule among those it has a word on, both None without any. `groups` has the mean of every group of
-    criteria, None holding the ungrouped; it is empty where no report has groups. Each figure's `n` counts the
-    submissions it rests on, or their cases, as `unit` says.
+    `fully_judged` of the `items` have no error. `score` is the mean score, `lowest` the lowest one, `passed`
+    the share that passes the rubric's rule among those it has a word on, each None without any. `groups` has
+    the mean of every group of criteria, None holding the ungrouped; it is empty where no report has groups.
+    Each figure's `n` counts the submissions it rests on, or their cases, as `unit` says.
     """
 
     items: int
@@ -31,6 +31,7 @@ class ReportSummary:
     passed: Figure
     groups: dict[str | None, Figure]
     unit: Unit = "item"
+    lowest: float | None = None
 
 
 def summarise_reports(
@@ -79,4 +80,5 @@ def summarise_reports(
         passed=figure(report.passed for report in everything),
         groups={name: figure(of_group(report, name) for report in everything) for name in names},
         unit="item" if len(np.unique(places)) == len(places) else "case",
+        lowest=min((report.score for report in counted if report.score is not None), default=None),
     )

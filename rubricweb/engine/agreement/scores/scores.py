@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.distributions import t_quantile
-from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, Floats, mean_interval, within
+from rubricweb.engine.agreement.intervals import (
+    CONFIDENCE,
+    Figure,
+    Floats,
+    difference_interval,
+    mean_interval,
+    unseen_failures,
+    within,
+)
 from rubricweb.engine.agreement.scores.correlation import Scores, kendall, paired_scores, pearson, spearman
 from rubricweb.engine.agreement.scores.means import Limits, mean_between, on_scale
 from rubricweb.engine.agreement.scores.paired_tests import PairedT, Wilcoxon, paired_t, wilcoxon
@@ -39,7 +47,8 @@ class ScoreAgreement:
 class RunComparison:
     """How two runs score the same units: `difference` and `cohen_d` are of other − one.
 
-    `n` counts units that both scored, `missing` the others; the means are over the `n`.
+    `n` counts units that both scored, `missing` the others; the means are over the `n`, and `lowest_one` and
+    `lowest_other` the lowest scores among them.
     """
 
     n: int
@@ -50,6 +59,15 @@ class RunComparison:
     cohen_d: Figure
     t: PairedT
     wilcoxon: Wilcoxon
+    lowest_one: float | None = None
+    lowest_other: float | None = None
+
+    @property
+    def unseen_failures(self) -> float | None:
+        """The share of new outright failures of which these units would have shown none, 3/n of independent
+        ones; None without any.
+        """
+        return unseen_failures(self.n)
 
 
 def compare_scores(
@@ -111,6 +129,8 @@ def compare_runs(
         cohen_d=_cohen_d(x, y, items, confidence),
         t=paired_t(one, other, clusters),
         wilcoxon=wilcoxon(one, other),
+        lowest_one=float(x.min()) if len(x) else None,
+        lowest_other=float(y.min()) if len(y) else None,
     )
 
 
@@ -124,7 +144,8 @@ def rmse(
 ) -> Figure:
     """Root of the mean squared difference, ≥ 0, in the unit of the scores; None without units.
 
-    Arguments as for `compare_scores`. The ends are roots of those of the mean square: t over items, the upper
+    Arguments as for `compare_scores`. The ends are roots of those of the mean square: t over items, wider
+    where squares of no difference and of one of half the scale are appended (`mean_interval`), the upper
     one at least t on its logarithm (Bonett 2006), as few squares seldom hold the large ones that carry the
     mean: with t alone 86 % of intervals of 20 skewed scores held the truth.
     Differences 0.1, 0.2, −0.2: √(0.09 / 3) = 0.1732.
@@ -133,7 +154,7 @@ def rmse(
     most = _furthest(x, y, limits)
     squares = ((y - x) / most) ** 2
     ends = None if limits is None else (0.0, 1.0)
-    mean = mean_interval(squares, items, limits=ends, confidence=confidence)
+    mean = mean_interval(squares, items, limits=ends, appended=(0.0, 0.25), confidence=confidence)
     high = mean.high
     if high is not None:
         high = max(high, _upper_end_by_logarithm(squares, items, confidence))
@@ -174,11 +195,19 @@ def mae(
 ) -> Figure:
     """Mean absolute difference, ≥ 0, in the unit of the scores; None without units.
 
-    Arguments as for `compare_scores`. Differences 0.1, 0.2, −0.2: 0.5 / 3 = 0.1667.
+    Arguments as for `compare_scores`; the interval is that of `mean_interval`, with no difference and one of
+    half the scale appended. Differences 0.1, 0.2, −0.2: 0.5 / 3 = 0.1667.
     """
     x, y, items = paired_scores(reference, judged, clusters)
-    ends = None if limits is None else (0.0, _furthest(x, y, limits))
-    return within(mean_between(np.abs(y - x), items, ends, confidence), 0.0, inf)
+    most = _furthest(x, y, limits)
+    figure = mean_interval(
+        np.abs(y - x),
+        items,
+        limits=None if limits is None else (0.0, most),
+        appended=(0.0, most / 2),
+        confidence=confidence,
+    )
+    return within(figure, 0.0, inf)
 
 
 def mean_difference(
@@ -194,7 +223,8 @@ def mean_difference(
     Arguments as for `compare_scores`; the interval is t over items. `limits` are the ends of the scale of the
     scores, widened to what was seen: no difference is larger than what lies between them, so that the
     interval is measured by it and cut there. None, for raw scores whose ends are not known, measures it by
-    what was seen and cuts nothing. Differences 0.1, 0.2, −0.2: 0.0333 with the interval (−1, 1).
+    what was seen and cuts nothing. Differences 0.1, 0.2, −0.2 with −½ and ½ more: mean 0.02, s² 0.1467, SE
+    0.1713, t of 4 degrees 2.7764, and plain t is wider: 4.3027·0.1202, so −0.484 … 0.551.
     """
     return _mean_difference(*paired_scores(one, other, clusters), limits, confidence)
 
@@ -203,9 +233,7 @@ def _mean_difference(
     x: Floats, y: Floats, items: NDArray[np.int64], limits: Limits, confidence: float
 ) -> Figure:
     most, apart = _furthest(x, y, limits), y - x
-    figure = on_scale(mean_interval(apart / most, items, limits=None, confidence=confidence), 0.0, most)
-    if figure.value is not None:
-        figure = replace(figure, value=float(apart.mean()))
+    figure = difference_interval(apart, items, length=most, confidence=confidence)
     return figure if limits is None else within(figure, -most, most)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from rubricweb.engine.report import (
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES, Abstention, OnError
 from rubricweb.engine.submission import Query, Submission, ToGrade
+from rubricweb.engine.together import together
 
 Votes: TypeAlias = Mapping[int, Sequence[Vote]]
 """Votes by 0-based criterion index."""
@@ -170,13 +170,14 @@ class VoteGrader(Autograder):
     ) -> list[CriterionReport]:
         """Ask everything that can be asked at once, again for what that leaves open, and settle the votes.
 
-        What fails costs its own votes only; interruptions pass through.
+        What fails costs its own votes only; a wrong set-up (``is_setup_error``) and interruptions pass
+        through.
         """
         whole = as_rubric(rubric, guidelines)
         submission = Submission.of(to_grade, query, reference)
         votes: dict[int, list[Vote]] = {}
         while asked := self.prompts(submission, whole, votes=votes):
-            for cast in await asyncio.gather(*(self._cast(one, submission, whole) for one in asked)):
+            for cast in await together(self._cast(one, submission, whole) for one in asked):
                 for index, vote in cast.items():
                     votes.setdefault(index, []).append(vote)
         return self.combine(whole, votes, check_results(whole, submission))

@@ -21,6 +21,7 @@ Why: TypeAlias = Literal[
     "kind",
     "text",
     "twice",
+    "contradiction",
     "uncounted",
     "broken",
     "known",
@@ -42,11 +43,14 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "kind": ("kind", "{rows} with {names} of rater that {is_are} not known"),
     "text": ("row", "{rows}: a text that is too long or cannot be stored"),
     "twice": ("row", "{rows} that {are} there already"),
+    "contradiction": ("row", "{rows} beside a different one by the same rater"),
     "uncounted": ("row", "{rows} that {do} not count beside another of the same rater"),
     "known": ("import", "{rows} that {was_were} imported before"),
     "broken": ("row", "{rows} that cannot be read"),
 }
-_OF_LABELS = frozenset(("criterion", "check", "empty", "value", "twice", "uncounted", "known"))
+_OF_LABELS = frozenset(
+    ("criterion", "check", "empty", "value", "twice", "contradiction", "uncounted", "known")
+)
 """What is left out label by label: in a wide file others of the same row may be read."""
 _PLURALS = {"criterion": "criteria"}
 

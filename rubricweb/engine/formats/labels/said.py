@@ -9,7 +9,7 @@ from typing import Any
 from rubricweb.engine.errors import Fault, join_place
 from rubricweb.engine.formats.label_files import RaterKind
 from rubricweb.engine.formats.label_provenance import NOT_COUNTED
-from rubricweb.engine.formats.labels.left_out import RowProblem
+from rubricweb.engine.formats.labels.left_out import RowProblem, line_number
 from rubricweb.engine.rubric import Criterion
 
 
@@ -33,6 +33,11 @@ class SaidCell:
     @property
     def key(self) -> tuple[str, str, str, str]:
         return (self.item_id, self.criterion.casefold(), self.rater, self.kind)
+
+    @property
+    def named(self) -> tuple[int, str, str, str]:
+        """What names the label, after its line."""
+        return line_number(self.place), self.item_id, self.criterion, self.rater
 
 
 def leave_out_uncounted(cells: Sequence[SaidCell]) -> None:

@@ -108,6 +108,10 @@ class RunDiff:
         return self.counts["unpaired"]
 
     @property
+    def unseen_failures(self) -> float | None:
+        return self.scores.unseen_failures
+
+    @property
     def direction(self) -> str:
         """ "up" or "down" when the interval of the difference leaves 0 out, "open" when not, "" unknown."""
         low, high = self.scores.difference.low, self.scores.difference.high

@@ -24,7 +24,8 @@ class Point:
     """One finished run: its mean score with a 95 % interval, None when nothing was scored.
 
     The mean is over the `cases` that the `scored` of the `fully_judged` items answer; those with an error are
-    in it once retried.
+    in it once retried. `lowest` is the lowest score, `below_bar` the share that the rubric's pass rule turns
+    down, None without a rule.
     While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
     A run over fewer than half of the `dataset_items` there were is a `is_try`; of a run over dev or test they
     are those of that half. `system` is the version whose answers it judged, as assistant@v4, or "".
@@ -46,6 +47,8 @@ class Point:
     coverage: float | None
     errors: int | None
     withheld: bool
+    lowest: float | None = None
+    below_bar: float | None = None
 
     @property
     def is_try(self) -> bool:
@@ -312,4 +315,6 @@ def _point(run: Run, size: RunSize, withheld: Container[Run]) -> Point:
         coverage=shown.coverage if shown else None,
         errors=shown.errors if shown else None,
         withheld=hidden,
+        lowest=shown.score_lowest if shown else None,
+        below_bar=shown.below_bar if shown else None,
     )

@@ -16,7 +16,12 @@ from rubricweb.models import Item, Run, RunMode, User
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items
 from rubricweb.selectors.runs.planning.judge_history import JudgeHistory, histories
 from rubricweb.selectors.runs.planning.plans import Plan
-from rubricweb.selectors.runs.planning.samples import SampledQuestion, asked_about, sampled
+from rubricweb.selectors.runs.planning.samples import (
+    SampledQuestion,
+    asked_about,
+    sampled,
+    unseen_in_sample,
+)
 from rubricweb.selectors.runs.planning.stored_replies import known_keys
 from rubricweb.selectors.shared import workers
 from rubricweb.selectors.spending.spending import Spending, visible_month_spending
@@ -175,6 +180,7 @@ def forecast(
                 len(sample),
                 bool(untold),
                 _alike(run, asked, plan.items, differing),
+                unseen_in_sample(sample, plan.items),
             )
         ),
     )
@@ -400,9 +406,12 @@ def _forecast_basis(
     looked_at: int,
     some_untold: bool,
     alike: str,
+    unseen: str,
 ) -> Iterator[str]:
     if not stages or not plan.calls:
         return
+    if unseen:
+        yield unseen
     if looked_at < plan.items:
         yield (
             f"The prompts of {looked_at:,} of {plan.items:,} items were put together and measured; "

@@ -8,6 +8,7 @@ from django.db.models import Max, Min, Q, QuerySet
 
 from rubricweb import engine
 from rubricweb.engine.autograders.base import Prompt
+from rubricweb.engine.conversations.unseen_parts import unseen_parts, unseen_words
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.content import content_key, first_repeats
 from rubricweb.models import Dataset, Item, RubricVersion, Run, SystemVersion, User, unarchived
@@ -143,3 +144,9 @@ def _evenly_spaced(items: QuerySet[Item], size: int) -> list[int]:
     ends = items.order_by().aggregate(first=Min("position"), last=Max("position"))
     span = ends["last"] - ends["first"] + 1
     return [ends["first"] + int((part + 0.5) * span / size) for part in range(size)]
+
+
+def unseen_in_sample(items: Sequence[Item], of: int) -> str:
+    """In how many of the items looked at, `of` so many, no judge is shown all of the prompt; "" in none."""
+    found = sum(unseen_parts(item.to_engine().query) > 0 for item in items)
+    return unseen_words(found, f" of {len(items):,} that were looked at" if len(items) < of else "")

@@ -17,8 +17,7 @@ def count_look(comparison: Comparison, *, by: User) -> Comparison:
     if not tested.units:
         return comparison
     dataset = comparison.run.dataset
-    withheld = dataset.pk in hidden_datasets(by, dataset.team)
-    look = look_with(dataset, tested.digest, withheld=withheld)
+    look = look_with(dataset, tested.digest)
     if look is None:
         HalfLook.objects.get_or_create(
             dataset=dataset,
@@ -32,5 +31,7 @@ def count_look(comparison: Comparison, *, by: User) -> Comparison:
                 "looked_by": by,
             },
         )
-        look = look_with(dataset, tested.digest, withheld=withheld)
+        look = look_with(dataset, tested.digest)
+    if look is not None and dataset.pk in hidden_datasets(by, dataset.team):
+        look = look.withheld
     return replace(comparison, look=look)

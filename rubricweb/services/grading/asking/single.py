@@ -55,7 +55,7 @@ class HolisticJudge(GradingStrategy):
             row = item.row
             overall = reply.reading.overall if reply.reading else None
             if overall is not None:
-                row.llm_raw_score = overall.score if overall.said is None else overall.said
+                row.llm_raw_score = overall.score
                 row.reason = storable(overall.reason)
                 row.error_kind, row.error_message = None, ""
             elif reply.error is not None:

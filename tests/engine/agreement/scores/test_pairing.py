@@ -46,7 +46,7 @@ def test_the_interval_of_a_mean_over_attempts_holds_at_its_level() -> None:
         each = mean_figure(scores.tolist())
         held += covers(by_case, 0.5)
         by_answer += covers(each, 0.5)
-    assert 0.93 <= held / 1_000 <= 0.97
+    assert 0.93 <= held / 1_000 <= 0.98  # a 0 and a 1 are appended
     assert by_answer / 1_000 < 0.75
 
 

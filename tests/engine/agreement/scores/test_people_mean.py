@@ -6,6 +6,7 @@ import pytest
 
 from rubricweb.engine.agreement import Labelling, estimate_people_mean, labels_needed
 from rubricweb.engine.agreement.distributions import t_quantile
+from rubricweb.engine.agreement.scores.other_raters import persons_part
 from rubricweb.engine.number_format import text_of
 
 JUDGED = [1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0]
@@ -60,9 +61,10 @@ def test_scores_are_corrected_by_the_weighted_difference():
     # Var f = 0.05, λ = 0.3. f̄ is 0.5 in the sample and in all, so θ = ȳ = 0.25.
     assert found.lam == pytest.approx(0.3)
     assert found.value == pytest.approx(0.25)
-    # r − r̄ = 0.04, −0.12, 0.12, −0.04: squares add up to 20·0.008 = 0.16, over 19; n/N = ½; t of 18 degrees.
-    half = 2.10092 * sqrt(0.5 * 0.16 / 19 / 20)
-    assert found.high - found.value == pytest.approx(half, abs=1e-5)
+    # r − r̄ = 0.04, −0.12, 0.12, −0.04: squares add up to 20·0.008 = 0.16, over 19; n/N = ½; t of 18 degrees:
+    # 2.10092·√(0.5·0.16/19/20) = 0.0305. Labels 0 and 1 where the judge gives its mean have r −0.15 and 0.85:
+    # the mean of r goes from 0.1 to 2.7/22, and of Σ 0.77364 comes 2.08596·√(0.5·0.77364/21/22) = 0.06036.
+    assert found.high - found.value == pytest.approx(0.5 * (2.7 / 22 - 0.1) + 0.06036, abs=1e-5)
     assert found.residual_variance == pytest.approx(0.16 / 19)
 
 
@@ -369,3 +371,46 @@ def test_bad_input_is_named_by_its_place():
 def test_quantiles_of_t_are_those_of_the_tables():
     assert t_quantile(0.975, 1) == pytest.approx(12.7062, abs=1e-4)
     assert t_quantile(0.975, 28) == pytest.approx(2.0484, abs=1e-4)
+
+
+def three_people(n: int, leniency: tuple[float, ...] = (0.1, 0.0, -0.1)) -> tuple[list[float], Labelling]:
+    """Cases of 0.4 and 0.6 in turn, each labelled by people who are lenient by as much."""
+    by_rater = [{who: 0.4 + 0.2 * (i % 2) + moved for who, moved in enumerate(leniency)} for i in range(n)]
+    return [sum(one.values()) / len(one) for one in by_rater], Labelling(by_rater=by_rater)
+
+
+def test_people_who_label_every_case_are_drawn_too():
+    people, labelling = three_people(100)
+    found = estimate_people_mean([NOBODY] * 100, people, [1.0] * 100, labelling)
+    # People's own means 0.6, 0.5, 0.4: s² = 0.01, /3 with 2 degrees. Cases: with a 0 and a 1 more Σ(x − m)² =
+    # 1.5, /101/102 with 101 degrees. V = 0.0033333 + 0.0001456, degrees V²/(0.0033333²/2 + 0.0001456²/101) =
+    # 2.1785, t 3.9765 (between 4.3027 of 2 and 3.1824 of 3): half 3.9765·√0.0034789.
+    assert found.value == pytest.approx(0.5)
+    assert found.high - found.value == pytest.approx(t_quantile(0.975, 2.1785) * 0.0034789**0.5, abs=1e-4)
+    assert (found.raters, found.of_raters) == (3, "")
+    # Never surer than of these very items: 4.3027·√(0.01/3).
+    these = estimate_people_mean([NOBODY] * 100, people, [1.0] * 100, labelling, population="these items")
+    assert these.high - these.value == pytest.approx(0.2484, abs=1e-3)
+    assert found.low <= these.low
+    assert found.high >= these.high
+
+
+def test_somebody_who_labelled_one_case_does_not_move_what_people_differ_by():
+    part = persons_part(np.ones(50), [{0: 0.6, 1: 0.5, 2: 0.4} for _ in range(49)] + [{0: 0.6, 3: 0.0}])
+    assert part.raters == 4
+    assert part.variance == pytest.approx(0.01 / 3, rel=0.25)
+    # Worked in its docstring: 1, ¾ and ½ of three people.
+    assert persons_part(np.ones(4), [{0: 1.0, 1: 0.75, 2: 0.5}] * 4).variance == pytest.approx(1 / 48)
+
+
+@pytest.mark.parametrize(
+    ("leniency", "words"), [((0.1, -0.1), "of these 2 raters"), ((0.1,), "of this one rater")]
+)
+def test_what_one_or_two_people_label_is_said_to_be_of_them(leniency, words):
+    people, labelling = three_people(100, leniency)
+    found = estimate_people_mean([NOBODY] * 100, people, [1.0] * 100, labelling)
+    assert found.of_raters == words
+    # Of the cases alone, with a 0 and a 1 more: for two people 1.9837·√(1.5/101/102).
+    assert found.high - found.low < 0.06
+    nobody_named = estimate_people_mean([NOBODY] * 100, people, [1.0] * 100)
+    assert (nobody_named.raters, nobody_named.of_raters) == (0, "")

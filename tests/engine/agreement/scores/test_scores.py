@@ -28,6 +28,7 @@ from rubricweb.engine.agreement.distributions import (
     normal_two_sided,
     t_two_sided,
 )
+from rubricweb.engine.agreement.intervals import unseen_failures
 from rubricweb.engine.agreement.scores.scores import rmse
 from tests.engine.agreement.oracles import scipy_stats, statsmodels_contingency, statsmodels_multitest
 
@@ -59,26 +60,48 @@ def test_three_scores_worked_by_hand():
 
 
 def test_no_interval_of_a_difference_reaches_beyond_what_is_possible():
-    """Of two scores half an interval is 12.706·√((Σe² + 2)/6) > 7; no score is off another by more than 1."""
+    """−0.8 and −0.84 with −½ and ½ more: mean −0.41, SE √(1.1732/3/4) = 0.31268, t of 3 degrees 3.1824: half
+    0.9951; no score is off another by more than 1.
+    """
     runs = compare_runs([0.9, 1.0], [0.1, 0.16])
     assert runs.difference.value == pytest.approx(-0.82)
-    assert (runs.difference.low, runs.difference.high) == (-1, 1)
+    assert (runs.difference.low, runs.difference.high) == (-1, pytest.approx(0.5851, abs=1e-4))
     bias = compare_scores([0.9, 1.0], [0.1, 0.16], resamples=0).bias
-    assert (bias.low, bias.high) == (-1, 1)
+    assert (bias.low, bias.high) == (runs.difference.low, runs.difference.high)
     raw = compare_runs([0.9, 1.0], [0.1, 0.16], limits=None).difference  # nothing says where raw scores end
-    assert raw.low is not None
-    assert raw.low < -7
+    assert raw.low == pytest.approx(-1.4051, abs=1e-4)
     stars = compare_runs([1.0, 5.0], [4.0, 4.0]).difference  # from 0 to 5, as was seen
     assert (stars.low, stars.high) == (-5, 5)
 
 
+def test_new_failures_that_are_rare_are_allowed_for_in_a_difference():
+    """None of 60 cases newly failed, which 3/60 = 5 % of such cases may."""
+    before = [0.87, 0.9, 0.93] * 20
+    found = compare_runs(before, before[1:] + before[:1]).difference
+    # Differences 0.03, 0.03, −0.06: mean 0, Σx² = 20·0.0054 = 0.108; with ±½ 0.608, SE √(0.608/61/62) =
+    # 0.01268, t of 61 degrees 1.9996: half 0.02535. Plain t has 2.0010·√(0.108/59/60) = 0.01105.
+    assert (found.low, found.high) == pytest.approx((-0.02535, 0.02535), abs=1e-5)
+    assert unseen_failures(60) == 0.05
+    # From 120 on plain t: Σx² = 0.216, 1.9801·√(0.216/119/120).
+    many = compare_runs(before * 2, (before[1:] + before[:1]) * 2).difference
+    assert many.high == pytest.approx(0.0077, abs=1e-4)
+    # Two hundred that are equal show no spread: ±½ all the same, 1.9719·√(0.5/201/202).
+    equal = compare_runs([0.5] * 200, [0.5] * 200).difference
+    assert equal.high == pytest.approx(0.00692, abs=1e-5)
+
+
 def test_the_upper_end_of_rmse_is_told_on_the_logarithm_of_the_mean_square():
-    """Ten squares of 0.01, ten of 0.09: mean 0.05, error 0.04/√19, t of 19 degrees 2.0930."""
-    found = rmse([0.0] * 20, [0.1, 0.3] * 10)
-    half = 2.0930 * 0.04 / math.sqrt(19)
-    assert found.value == pytest.approx(math.sqrt(0.05))
-    assert found.low == pytest.approx(math.sqrt(0.05 - half), abs=1e-5)
-    assert found.high == pytest.approx(math.sqrt(0.05 * math.exp(half / 0.05)), abs=1e-5)
+    """240 squares of 0.01 and ten of 0.09: mean 0.0132, s 0.015707, t of 249 degrees 1.96954."""
+    found = rmse([0.0] * 250, [0.1] * 240 + [0.3] * 10)
+    half = 1.96954 * 0.015707 / math.sqrt(250)
+    assert found.value == pytest.approx(math.sqrt(0.0132))
+    assert found.high is not None
+    assert found.high >= math.sqrt(0.0132 * math.exp(half / 0.0132))
+    # Of twenty a square of 0 and one of ½² are appended: mean 1.25/22, SE √(0.073477/21/22), t of 21
+    # degrees 2.0796; t on the logarithm ends at √0.0734.
+    few = rmse([0.0] * 20, [0.1, 0.3] * 10)
+    assert few.low == pytest.approx(math.sqrt(0.056818 - 0.026226), abs=1e-4)
+    assert few.high == pytest.approx(math.sqrt(0.056818 + 0.026226), abs=1e-4)
 
 
 def test_rmse_never_reaches_beyond_the_scale_and_of_equal_scores_keeps_what_few_do_not_show():

@@ -59,13 +59,22 @@ def test_empty_cells_of_a_wide_file_are_no_labels_and_nothing_left_out() -> None
     assert (reading.left_out, "size" in reading.found.used) == ((), False)
 
 
-def test_a_contradiction_is_refused_by_its_place() -> None:
-    reading = read("id,rater,polite\nr1,ann,yes\nr1,ann,yes\nr1,ann,no\n", SCALE)
-    assert [(fault.place, fault.found) for fault in reading.refused] == [
-        ("line 4", "a second verdict by 'ann' on 'polite' of 'r1' (as line 2)")
+def test_of_a_contradiction_all_rows_are_left_out_and_listed_by_their_places() -> None:
+    text = "id,rater,polite\nr1,ann,yes\nr1,ann,yes\nr1,ann,no\nr2,ann,yes\n"
+    reading = read(text, SCALE)
+    assert (labels(reading), reading.refused) == ([("r2", "polite", "ann", "MET")], ())
+    said = "by 'ann' on 'polite' of 'r1'"
+    assert [(fault.place, fault.found) for fault in reading.left_out_rows] == [
+        ("line 2", f"a verdict {said} that differs from the one at line 4"),
+        ("line 3", f"a second verdict {said} (as line 2)"),
+        ("line 4", f"a verdict {said} that differs from the one at line 2"),
+    ]
+    assert list(map(str, reading.left_out)) == [
+        "2 labels beside a different one by the same rater",
+        "1 label that is there already",
     ]
     in_one_row = read("id,polite,polite score\nr1,yes,no\n", SCALE)
-    assert in_one_row.refused[0].place == "line 2"
+    assert ([fault.place for fault in in_one_row.faults], in_one_row.labels) == (["line 2", "line 2"], ())
 
 
 def test_a_label_that_was_not_counted_is_left_out_only_beside_another_of_its_rater() -> None:

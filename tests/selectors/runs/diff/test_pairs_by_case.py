@@ -71,7 +71,7 @@ def test_a_case_that_was_corrected_and_answered_again_counts_once(people: Cast) 
     summary = RunSummary.objects.get(run=run)
     assert (summary.cases, summary.score_mean) == (5, pytest.approx(0.375))
     # A summary of an earlier release counted it twice: it is taken away, and those of other runs are not.
-    before = import_module("rubricweb.migrations.0082_cases_in_several_words_count_once")
+    before = import_module("rubricweb.migrations.0065_cases_in_several_words_count_once")
     before.forget_means_that_counted_a_case_twice(apps, SimpleNamespace(connection=connection))
     assert set(RunSummary.objects.values_list("run", flat=True)) == {baseline.pk}
     # Both answered c3 in both words: one pair, over both.

@@ -137,10 +137,8 @@ def test_a_difference_is_one_only_when_its_interval_leaves_zero_out(people: Cast
     low, high = _all_met_or_not(people, items=30)
     found = run_diff(high, low, viewer=people.bob)
     assert found.direction == "up"
-    # Thirty times the same difference: one more at each end, s² = 2/31, t of 29 degrees 2.0452.
-    assert found.scores.difference.value - found.scores.difference.low == pytest.approx(
-        2.0452 * (2 / 31 / 30) ** 0.5, abs=1e-4
-    )
+    # Thirty times 1, with −½ and ½ more: mean 30/32, Σ(x − m)² = 30.5 − 30²/32 = 2.375, t of 31 degrees 2.04.
+    assert found.scores.difference.low == pytest.approx(30 / 32 - 2.0395 * (2.375 / 31 / 32) ** 0.5, abs=1e-4)
     assert run_diff(low, high, viewer=people.bob).direction == "down"
 
 

@@ -8,8 +8,9 @@ import pytest
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Case, Dataset, Item, JournalEntry
 from rubricweb.selectors.datasets.halves import halves
-from rubricweb.services.datasets import answers, corrections, retirement, splits
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets import answers, splits
+from rubricweb.services.datasets.changes import corrections, retirement
+from rubricweb.services.datasets.changes.corrections import Correction
 from rubricweb.services.datasets.halves import drawing
 from tests import factories
 from tests.factories import Cast

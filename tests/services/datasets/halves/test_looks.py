@@ -50,7 +50,7 @@ def test_another_judge_and_other_labels_are_further_looks(world: Halves) -> None
     third = looked(run, world.label(range(20), "few"), ed).look
     test = world.dataset.items.filter(case__half="test")
     assert (third.number, third.items) == (3, test.filter(position__lt=20).count())
-    found = looks(world.dataset, withheld=False)
+    found = looks(world.dataset)
     assert [look.number for look in found] == [3, 2, 1]
     assert {look.seal for look in found} == {seal_of(world.dataset)}
     # Another salt, another seal: the answers alone do not give it.
@@ -182,5 +182,5 @@ def test_a_deleted_run_leaves_its_look(world: Halves) -> None:
     run, people = world.judged(), world.people
     looked(run, world.first, people.ed)
     deletions.delete(run, str(run), by=people.alice, now=run.created_at, enqueue=WakeUps())
-    assert [look.run for look in looks(world.dataset, withheld=False)] == [None]
+    assert [look.run for look in looks(world.dataset)] == [None]
     assert looked(world.judged(wrong=NONE), world.first, people.ed).look.number == 2

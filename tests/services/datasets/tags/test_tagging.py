@@ -16,8 +16,9 @@ from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import exports
 from rubricweb.services.combinations import combinations, plans
 from rubricweb.services.combinations.matching import AskedPart
-from rubricweb.services.datasets import answers, corrections, retirement, splits
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets import answers, splits
+from rubricweb.services.datasets.changes import corrections, retirement
+from rubricweb.services.datasets.changes.corrections import Correction
 from rubricweb.services.datasets.tags import tagging
 from rubricweb.services.deletions import deletions
 from rubricweb.services.reviews import queues, reviews

@@ -26,8 +26,9 @@ from rubricweb.selectors.datasets.versions import changes, items_of_cases
 from rubricweb.selectors.exports.bundles import item_records
 from rubricweb.selectors.exports.ground_truth import settled_labels
 from rubricweb.selectors.runs.results import result
-from rubricweb.services.datasets import answers, columns, corrections, retirement, splits
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets import answers, columns, splits
+from rubricweb.services.datasets.changes import corrections, retirement
+from rubricweb.services.datasets.changes.corrections import Correction
 from rubricweb.services.reviews import queue_changes, queues, reviews
 from rubricweb.services.runs import lifecycle
 from tests import factories

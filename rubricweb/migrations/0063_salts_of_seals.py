@@ -32,7 +32,7 @@ def salted(digest, salt):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("rubricweb", "0068_labels_found_by_item_and_criterion"),
+        ("rubricweb", "0062_labels_found_by_item_and_criterion"),
     ]
 
     operations = [

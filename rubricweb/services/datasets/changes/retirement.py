@@ -169,7 +169,7 @@ def restore(dataset: Dataset, item_ids: Sequence[int], *, by: User | None, note:
         )
         rows.update(retired_in=NOT_RETIRED)
         columns.take_back(dataset, part)
-        for queue in _unclosed_queues(dataset):
+        for queue in unclosed_queues(dataset):
             assignments.ask_again(queue, part)
     done = _done(dataset, plan, by=by, note=note)
     for part in _parts(ids):
@@ -179,7 +179,7 @@ def restore(dataset: Dataset, item_ids: Sequence[int], *, by: User | None, note:
 
 def withdraw(dataset: Dataset, item_ids: Sequence[int]) -> None:
     """Nobody is asked about these items in queues that are not closed; in the caller's transaction."""
-    for queue in _unclosed_queues(dataset):
+    for queue in unclosed_queues(dataset):
         assignments.withdraw(queue, item_ids)
 
 
@@ -210,7 +210,7 @@ def _chosen(dataset: Dataset, item_ids: Sequence[int]) -> dict[int, bool]:
     return found
 
 
-def _unclosed_queues(dataset: Dataset) -> list[ReviewQueue]:
+def unclosed_queues(dataset: Dataset) -> list[ReviewQueue]:
     return list(ReviewQueue.objects.filter(dataset=dataset).exclude(state=QueueState.CLOSED).order_by("pk"))
 
 

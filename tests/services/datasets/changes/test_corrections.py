@@ -14,8 +14,9 @@ from rubricweb.selectors.datasets.versions import changes
 from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.ground_truth import settled_labels
 from rubricweb.selectors.runs.diff.diff import run_diff
-from rubricweb.services.datasets import answers, corrections, retirement, splits
-from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets import answers, splits
+from rubricweb.services.datasets.changes import corrections, retirement
+from rubricweb.services.datasets.changes.corrections import Correction
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast

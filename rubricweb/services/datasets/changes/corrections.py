@@ -19,8 +19,8 @@ from rubricweb.selectors.datasets.items import is_sole_answer
 from rubricweb.selectors.datasets.systems import require_unblinded
 from rubricweb.services import dataset_versions
 from rubricweb.services.datasets import columns
+from rubricweb.services.datasets.changes.retirement import ChangePlan, withdraw
 from rubricweb.services.datasets.datasets import require_unsealed
-from rubricweb.services.datasets.retirement import ChangePlan, withdraw
 from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.shared.journal import record

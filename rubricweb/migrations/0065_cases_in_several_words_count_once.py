@@ -24,7 +24,7 @@ def forget_means_that_counted_a_case_twice(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("rubricweb", "0069_salts_of_seals"),
+        ("rubricweb", "0064_previews_histories_and_names_of_members"),
     ]
 
     operations = [
