@@ -11,7 +11,9 @@ ONE_OF_THEM = "one of these people"
 
 @dataclass(frozen=True)
 class AgreementTile:
-    """One figure; `about` is where the page explains it, `pooled` the same of one table of all criteria.
+    """One figure; `about` is where the page explains it.
+
+    `pooled` is the same figure of one table of all criteria, and `pooled_name` what that is called.
 
     The drawing goes from `minimum` to 1; `mark` is drawn across the interval, `note` says why it stands where
     it does. `human` is a figure of people alone.
@@ -22,6 +24,7 @@ class AgreementTile:
     figure: Figure
     minimum: float
     pooled: Figure | None = None
+    pooled_name: str = ""
     mark: float | None = None
     mark_words: str = ""
     note: str = ""
@@ -41,11 +44,11 @@ def tiles(comparison: Comparison) -> Iterator[AgreementTile]:
         yield AgreementTile("Cohen κ", "kappa", overall.kappa, low, note=ties)
         yield AgreementTile("Human α", "alpha", comparison.human_alpha, low, human=True)
     else:
-        yield AgreementTile("κ within criteria", "within", within.kappa, low, pooled=overall.kappa, note=ties)
-        pooled = comparison.human_alpha
         yield AgreementTile(
-            "Human α within criteria", "alpha", within.human_alpha, low, pooled=pooled, human=True
+            "κ within criteria", "within", within.kappa, low, overall.kappa, "Cohen κ", note=ties
         )
+        label, pooled = "Human α within criteria", comparison.human_alpha
+        yield AgreementTile(label, "alpha", within.human_alpha, low, pooled, "Human α", human=True)
     yield AgreementTile("MCC", "mcc", overall.mcc, low)
     if not leading.in_seat and seat is not None:
         yield seat
@@ -69,6 +72,7 @@ def _seat(comparison: Comparison) -> AgreementTile | None:
         within.seat.judge_kappa,
         low,
         pooled=ceiling.judge.kappa,
+        pooled_name=label,
         mark=within.seat.kappa.value,
         mark_words=ONE_OF_THEM,
         note=note,
