@@ -24,6 +24,12 @@ CHOSEN = [
     ("all labelled, by 2 others each", "alike items, p 0.95, n 30"),
     ("all labelled, by 2 of 5 each", "various items, p 0.5, n 100"),
     ("raw scores", "30 points in 0.02, n 30"),
+    ("mean score, rare failures", "0.04 fail, n 30"),
+    ("mean score, rare failures", "0.03 fail, n 20"),
+    ("Δ of scores, new failures", "0.04 newly fail, n 30"),
+    ("cases and people drawn, by the same 3", "scores, leniency 0.1, n 100"),
+    ("cases and people drawn, by 2 of 5 each", "verdicts, leniency 0.05, n 30"),
+    ("cases drawn, labelled by 1 or 2", "by the same 2, leniency 0.1, n 100"),
 ]
 
 
