@@ -9,7 +9,7 @@ import logging
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -247,7 +247,7 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
     with transaction.atomic():
         if not mine.update(beat_at=now()):
             raise _Stopped
-        _forget_batches(job.pk)
+        ImportBatch.objects.filter(dataset_import=job.pk).delete()
     stamp = _stamp(job.dataset)
     # Its sender may have become a rater since it was sent.
     require_untold(job.dataset, job.duplicates, job.created_by)
@@ -284,7 +284,7 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
         "stamp": stamp,
         "duplicates": intake.duplicates,
         "preview": asdict(preview_of(intake, job.team)),
-        "left_out": [list(_plain(fault)) for fault in header.left_out],
+        "left_out": [list(astuple(fault)) for fault in header.left_out],
         "left_out_count": len(header.left_out) + header.more_left_out,
         "columns": asdict(header.columns),
         "recognised": header.recognised,
@@ -389,18 +389,10 @@ def _end(
     open_ones = unended if worker is None else _held(pk, worker)
     file_id = open_ones.values_list("file", flat=True).first()
     fields: dict[str, Any] = {"state": state, "ended_at": now, "worker": "", "message": message}
-    fields |= {"faults": [list(_plain(one)) for one in faults], "fault_count": len(faults)}
+    fields |= {"faults": [list(astuple(one)) for one in faults], "fault_count": len(faults)}
     ended = bool(open_ones.update(**fields))
     if ended:
-        _forget_batches(pk)
+        ImportBatch.objects.filter(dataset_import=pk).delete()
         if state != ImportState.REFUSED and file_id is not None:
             KeptFile.objects.filter(pk=file_id).delete()
     return ended
-
-
-def _plain(fault: Fault) -> tuple[str, str, str]:
-    return fault.place, fault.found, fault.allowed
-
-
-def _forget_batches(pk: int) -> None:
-    ImportBatch.objects.filter(dataset_import=pk).delete()
