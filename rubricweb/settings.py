@@ -112,7 +112,6 @@ MIDDLEWARE = [
 ]
 ROOT_URLCONF = "rubricweb.urls"
 WSGI_APPLICATION = "rubricweb.wsgi.application"
-ASGI_APPLICATION = "rubricweb.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

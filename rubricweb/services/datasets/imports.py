@@ -249,7 +249,7 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
     with transaction.atomic():
         if not mine.update(beat_at=now()):
             raise _Stopped
-        ImportBatch.objects.filter(dataset_import=job).delete()
+        ImportBatch.objects.filter(dataset_import=job.pk).delete()
     stamp = _stamp(job.dataset)
     # Its sender may have become a rater since it was sent.
     require_untold(job.dataset, job.duplicates, job.created_by)

@@ -1,8 +1,0 @@
-"""The door an ASGI server opens."""
-
-import os
-
-from django.core.asgi import get_asgi_application
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rubricweb.settings")
-application = get_asgi_application()
