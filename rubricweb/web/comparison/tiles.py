@@ -10,7 +10,7 @@ ONE_OF_THEM = "one of these people"
 
 
 @dataclass(frozen=True)
-class Tile:
+class AgreementTile:
     """One figure; `about` is where the page explains it, `pooled` the same of one table of all criteria.
 
     The drawing goes from `minimum` to 1; `mark` is drawn across the interval, `note` says why it stands where
@@ -28,28 +28,30 @@ class Tile:
     human: bool = False
 
 
-def tiles(comparison: Comparison) -> Iterator[Tile]:
+def tiles(comparison: Comparison) -> Iterator[AgreementTile]:
     """The κ that leads stands first where it is the judge's in a person's seat, else after accuracy."""
     overall, within, leading = comparison.overall, comparison.within, comparison.leading
     seat, low = _seat(comparison), comparison.scale_low
     if leading.in_seat and seat is not None:
         yield seat
-    yield Tile("Accuracy", "accuracy", overall.accuracy, 0)
-    yield Tile("Balanced accuracy", "balanced", overall.balanced_accuracy, 0)
+    yield AgreementTile("Accuracy", "accuracy", overall.accuracy, 0)
+    yield AgreementTile("Balanced accuracy", "balanced", overall.balanced_accuracy, 0)
     ties = "leaves tied units out" if leading.in_seat else ""
     if within is None:
-        yield Tile("Cohen κ", "kappa", overall.kappa, low, note=ties)
-        yield Tile("Human α", "alpha", comparison.human_alpha, low, human=True)
+        yield AgreementTile("Cohen κ", "kappa", overall.kappa, low, note=ties)
+        yield AgreementTile("Human α", "alpha", comparison.human_alpha, low, human=True)
     else:
-        yield Tile("κ within criteria", "within", within.kappa, low, pooled=overall.kappa, note=ties)
+        yield AgreementTile("κ within criteria", "within", within.kappa, low, pooled=overall.kappa, note=ties)
         pooled = comparison.human_alpha
-        yield Tile("Human α within criteria", "alpha", within.human_alpha, low, pooled=pooled, human=True)
-    yield Tile("MCC", "mcc", overall.mcc, low)
+        yield AgreementTile(
+            "Human α within criteria", "alpha", within.human_alpha, low, pooled=pooled, human=True
+        )
+    yield AgreementTile("MCC", "mcc", overall.mcc, low)
     if not leading.in_seat and seat is not None:
         yield seat
 
 
-def _seat(comparison: Comparison) -> Tile | None:
+def _seat(comparison: Comparison) -> AgreementTile | None:
     ceiling, within = comparison.ceiling, comparison.within
     if ceiling.judge is None or not ceiling.n:
         return None
@@ -58,8 +60,10 @@ def _seat(comparison: Comparison) -> Tile | None:
     note = note if comparison.leading.in_seat else ""
     if within is None:
         mark = ceiling.kappa.value
-        return Tile(label, "ceiling", ceiling.judge.kappa, low, mark=mark, mark_words=ONE_OF_THEM, note=note)
-    return Tile(
+        return AgreementTile(
+            label, "ceiling", ceiling.judge.kappa, low, mark=mark, mark_words=ONE_OF_THEM, note=note
+        )
+    return AgreementTile(
         f"{label}, within criteria",
         "ceiling",
         within.seat.judge_kappa,
