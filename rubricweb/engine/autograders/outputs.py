@@ -88,12 +88,15 @@ class _Explained(_Output):
     @model_validator(mode="before")
     @classmethod
     def _explanation_as_text(cls, data: Any) -> Any:
-        """No score rests on the explanation: without one it is "", and what is no text is written as JSON."""
+        """No score rests on the explanation: without one it is "", and a list of texts is written as JSON."""
         if not isinstance(data, Mapping) or isinstance(data.get("explanation"), str):
             return data
         explanation = data.get("explanation")
-        text = "" if explanation is None else json.dumps(explanation, ensure_ascii=False, default=str)
-        return {**data, "explanation": text}
+        if explanation is None:
+            return {**data, "explanation": ""}
+        if isinstance(explanation, list) and all(isinstance(line, str) for line in explanation):
+            return {**data, "explanation": json.dumps(explanation, ensure_ascii=False)}
+        return data
 
 
 class PerCriterionOutput(_Explained):
