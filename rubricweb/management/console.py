@@ -109,9 +109,12 @@ def _is_of_data_folder(error: OSError) -> bool:
 
 def _way_out(options: argparse.Namespace, faults: Sequence[Fault]) -> list[str]:
     """With what a table that lacks the column of submissions is read all the same."""
-    if all(fault.place != "submission" or not fault.found.startswith("the columns") for fault in faults):
+    lacks = [one.found for one in faults if one.place == "submission"]
+    nouns = {"the columns": "COLUMN", "the keys": "KEY"}
+    noun = next((nouns[one] for one in nouns if lacks and lacks[0].startswith(one)), "")
+    if not noun:
         return []
-    named = "--column submission=COLUMN"
+    named = f"--column submission={noun}"
     return [
         f"Name it: {named}" if "column" in options else f"Name it: rubricweb datasets import FILE {named}"
     ]

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from rubricweb import engine
 from rubricweb.engine.errors import Fault, InvalidFile
+from rubricweb.engine.formats.datasets.known_keys import AnswerOfCase, KnownItems
 from rubricweb.engine.formats.label_files import RATER_KINDS, SHAPES, LabelChoices, LabelRecord, RaterKind
 from rubricweb.engine.formats.labels.left_out import LeftOut
 from rubricweb.engine.formats.labels.reading import LabelsReading, read_label_table
@@ -18,13 +19,14 @@ from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, Item, Rater, ReviewQueue, RubricVersion, Run, Team, User
 from rubricweb.models import RaterKind as StoredKind
+from rubricweb.selectors.datasets.systems import blinded_answers
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
+from rubricweb.services.file_reading import read_limited
 from rubricweb.services.labels import require_rubric, resolve_labels, store_labels
 from rubricweb.services.read_labels.hidden_items import require_shown
 from rubricweb.services.read_labels.named_raters import require_few_raters, too_many_raters
 from rubricweb.services.read_labels.new_labels import new_labels
 from rubricweb.services.shared import archiving
-from rubricweb.services.shared.file_reading import read_limited
 
 FIRST_LABELS = 10
 """So many labels a plan shows as they would be read."""
@@ -120,7 +122,7 @@ def import_sent_labels(
     """`import_label_file` for who sent the file to a page or the API. Raises Withheld as well, for labels on
     items on which verdicts are hidden from them.
     """
-    reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
+    reading = _read(dataset, rubric_version, data, filename, _with_settled(choices), viewer=by)
     require_shown(dataset, reading.labels, by)
     named = {"filename": filename, "queue_name": queue_name}
     history = choices is not None and choices.history
@@ -234,7 +236,7 @@ def look_at_labels(
     labels were imported before, unless it has values that are no answers, and Withheld as the import does.
     """
     queue_name = queue_name_of(queue_name, filename)
-    reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
+    reading = _read(dataset, rubric_version, data, filename, _with_settled(choices), viewer=viewer)
     require_shown(dataset, reading.labels, viewer)
     many = too_many_raters(reading.labels)
     if many is not None:
@@ -326,7 +328,13 @@ def _known_kind(rater_kind: str) -> RaterKind:
 
 
 def _read(
-    dataset: Dataset, version: RubricVersion | None, data: bytes, filename: str, choices: LabelChoices
+    dataset: Dataset,
+    version: RubricVersion | None,
+    data: bytes,
+    filename: str,
+    choices: LabelChoices,
+    *,
+    viewer: User | None = None,
 ) -> LabelsReading:
     require_rubric(dataset, version)
     try:
@@ -337,10 +345,25 @@ def _read(
             choices=replace(choices, known_kinds=_known_kinds(dataset.team)),
             rubric=None if version is None else version.to_engine(),
             own_rubrics=_own_rubrics(dataset),
-            items=frozenset(Item.objects.current().filter(dataset=dataset).values_list("key", flat=True)),
+            items=_known_items(dataset, viewer),
         )
     except InvalidFile as error:
         raise Invalid(f"{filename} cannot be read; nothing was imported.", error.faults) from error
+
+
+def _known_items(dataset: Dataset, viewer: User | None) -> KnownItems:
+    """The items by their ids; by case and system too, unless that tells this person whose answers they are
+    still to review blind.
+    """
+    rows = Item.objects.current().filter(dataset=dataset).order_by("position")
+    if blinded_answers(dataset, viewer):
+        return KnownItems(rows.values_list("key", flat=True))
+    version = ("system_version__system__name", "system_version__label")
+    answers = [
+        AnswerOfCase(key, case, f"{name}@{label}" if label else name or "", attempt)
+        for key, case, name, label, attempt in rows.values_list("key", "case__key", *version, "attempt")
+    ]
+    return KnownItems((one.item_id for one in answers), answers)
 
 
 def _known_kinds(team: Team) -> dict[str, RaterKind]:

@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 
 from rubricweb.engine import number_format, origin
 from rubricweb.engine.agreement.intervals import NOTHING_MEASURED
+from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.engine.number_format import MISSING, is_number, low_end_words
 from rubricweb.engine.scoring.effect import verdict_effect, verdict_words
 from rubricweb.engine.verdict import Verdict
@@ -23,6 +24,9 @@ from rubricweb.models.teams import Role
 from rubricweb.selectors.datasets.titles import ItemTitle
 
 register = template.Library()
+
+
+register.filter("given_key", given_key)
 
 
 @register.filter
@@ -265,13 +269,16 @@ def state_chip(state: str | None, errored: int | None = None) -> SafeString:
 
 @register.simple_tag
 def item_title(titles: Mapping[int, ItemTitle], item_id: int) -> SafeString:
-    """An item's name where one is shown: number and first words, its key on hover for whoever may see it."""
+    """An item's name where one is shown: number and first words.
+
+    On hover its key, for whoever may see it, where somebody gave it one.
+    """
     title = titles.get(item_id)
     if title is None:  # deleted meanwhile
         return format_html("{}", MISSING)
     return format_html(
         '<span class="item-title"{}><span class="item-title__number num">{}</span> <bdi>{}</bdi></span>',
-        format_html(' title="{}"', title.key) if title.key else "",
+        format_html(' title="{}"', given_key(title.key)) if given_key(title.key) else "",
         title.number,
         title.words,
     )

@@ -43,7 +43,7 @@ def test_the_creative_writing_stories_and_labels_fit_together(prepared):
 
 
 @pytest.mark.parametrize("judge", ["gpt4", "gemini-pro"])
-def test_the_first_yes_or_no_is_the_recorded_verdict(prepared, judge):
+def test_the_answer_read_in_prose_is_the_recorded_verdict(prepared, judge):
     words = {True: "MET", False: "UNMET", None: None}
     lines = (prepared / "ttcw_recorded_judges.jsonl").read_text("utf-8").split("\n")
     replies = [reply for reply in map(json.loads, filter(None, lines)) if reply["judge"] == judge]

@@ -40,8 +40,9 @@ def _name(requirement: str) -> str:
 
 
 BASE = {_name(one) for one in PROJECT["dependencies"]}
-APP = {_name(one) for one in EXTRAS["app"]}
 OPTIONAL = {_name(one) for extra in ("math", "parquet") for one in EXTRAS[extra]}
+# The app brings pyarrow, and goes on without it: a file that needs it says so.
+APP = {_name(one) for one in EXTRAS["app"]} - OPTIONAL
 
 
 def _imported(file: Path) -> Iterator[str]:

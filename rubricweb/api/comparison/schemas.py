@@ -17,14 +17,14 @@ from rubricweb.engine.agreement.judge.options import OptionAgreement as ShownOpt
 from rubricweb.engine.agreement.raters.ceiling import HumanCeiling as ShownHumanCeiling
 from rubricweb.engine.agreement.raters.ceiling import JudgeSeat as ShownJudgeSeat
 from rubricweb.engine.agreement.raters.ceiling import SeatWithin as ShownSeatWithin
+from rubricweb.engine.agreement.raters.leading import LeadingKappa as ShownLeadingKappa
+from rubricweb.engine.agreement.raters.leading import WithinCriteria as ShownWithinCriteria
 from rubricweb.engine.agreement.raters.leniency import MeanRates as ShownMeanRates
 from rubricweb.engine.agreement.scores.paired_tests import PairedT
 from rubricweb.engine.agreement.scores.people_mean import LabelsNeeded as ShownLabelsNeeded
 from rubricweb.engine.agreement.scores.scores import ScoreAgreement as ShownScoreAgreement
 from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.comparison.members import MemberComparison
-from rubricweb.selectors.labels.leading import LeadingKappa as ShownLeadingKappa
-from rubricweb.selectors.labels.leading import WithinCriteria as ShownWithinCriteria
 from rubricweb.selectors.labels.stored_answers import label_effect
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.reviews.sampling import DESCRIBED

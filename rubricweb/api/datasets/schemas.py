@@ -13,6 +13,7 @@ from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, InputAsText, OneOf, Prompt, Share, Username, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.errors import Fault as ShownFault
+from rubricweb.engine.formats.dataset_values import ColumnsRead as ShownColumnsRead
 from rubricweb.engine.formats.datasets.case_tags import MAX_TAG, MAX_TAGS
 from rubricweb.engine.formats.label_files import SHAPES
 from rubricweb.engine.formats.labels.reading import UnknownValue as ShownUnknownValue
@@ -247,6 +248,16 @@ class LeftOutOfFile(Shape[ShownFault]):
     """A place of another program's file that has no counterpart here."""
 
 
+class ColumnsRead(Shape[ShownColumnsRead]):
+    """What the columns (or keys) of a file were read as; empty for another program's file."""
+
+    fields: Annotated[dict[str, str], Field(description="Field by field the column it was read from.")]
+    metadata: Annotated[list[str], Field(description="Columns that became metadata, the first 200.")]
+    own_id: Annotated[
+        bool, Field(description="Whether the ids are a column of another name, whose values are unique.")
+    ]
+
+
 class SameWords(Shape[DuplicateItem]):
     """An item of a file and the earlier one, of the file or the dataset, that says the same."""
 
@@ -275,6 +286,7 @@ class ImportedDataset(Dataset):
 
     left_out: list[LeftOutOfFile]
     left_out_count: int
+    columns_read: ColumnsRead
     preview: ItemsPreview
 
 
@@ -285,12 +297,14 @@ class AddedItems(Schema):
     dataset: Dataset
     left_out: list[LeftOutOfFile]
     left_out_count: int
+    columns_read: ColumnsRead
     preview: ItemsPreview
 
 
 def left_out_of(stored: StoredItems) -> dict[str, Any]:
-    """What was left out of a file, as answers tell it."""
+    """What was read of a file as what, and what was left out, as answers tell it."""
     return {
+        "columns_read": stored.columns,
         "left_out": list(stored.left_out),
         "left_out_count": len(stored.left_out) + stored.more_left_out,
         "preview": stored.preview,
@@ -558,6 +572,7 @@ class DatasetImport(Schema):
     fault_count: int
     left_out: list[LeftOutOfFile]
     left_out_count: int
+    columns_read: ColumnsRead
     missing_cases: Annotated[list[str], Field(description="Cases without an answer of the version.")]
     created_by: Username
     created_at: datetime
@@ -579,6 +594,10 @@ class DatasetImport(Schema):
     @staticmethod
     def resolve_left_out_count(row: Any) -> int:
         return int(row.found.get("left_out_count", 0))
+
+    @staticmethod
+    def resolve_columns_read(row: Any) -> ShownColumnsRead:
+        return ShownColumnsRead(**row.found.get("columns", {}))
 
     @staticmethod
     def resolve_missing_cases(row: Any) -> list[str]:

@@ -55,7 +55,8 @@ def create_rubric(request: TokenRequest, body: schemas.Draft) -> Any:
 def import_rubric(request: TokenRequest, file: File[UploadedFile], title: Form[str] = "") -> Any:
     """Import a rubric file.
 
-    A JSON or YAML file becomes version 1 of a new rubric, or nothing at all: every fault in it is listed.
+    A JSON, YAML or TOML file, or a table (CSV, TSV) with a criterion in each row, becomes version 1 of a
+    new rubric, or nothing at all: every fault in it is listed.
     """
     data, filename = uploads.read(file)
     version = services.import_rubric(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 from collections.abc import Iterable
 
 from rubricweb.engine.formats.dataset_values import Prompt
@@ -25,6 +26,14 @@ def content_id(
     """
     content = [submission, thinking, prompt, reference, None if rubric is None else rubric.to_dict(ids=False)]
     return "auto-" + hashlib.sha256(canonical(content).encode()).hexdigest()[:16]
+
+
+_MADE = re.compile(r"auto-[0-9a-f]{16}(?:-[0-9]+)?(?:@.*)?(?:#[0-9]+)?\Z", re.DOTALL)
+
+
+def given_key(key: str | None) -> str:
+    """The key of an item or a case where somebody gave it one; "" for one that was made from its content."""
+    return "" if key is None or _MADE.match(key) else key
 
 
 def numbered_ids(base: str, *, after: int = 0) -> Iterable[tuple[int, str]]:

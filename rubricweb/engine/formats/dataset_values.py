@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from rubricweb.engine.errors import Fault
+from rubricweb.engine.errors import Fault, shortened
 from rubricweb.engine.formats.label_files import LabelRecord, RaterKind
 from rubricweb.engine.formats.label_provenance import LabelProvenance, UsedDecision
 from rubricweb.engine.formats.records import FileFormat
@@ -24,6 +24,9 @@ ProvenanceRow: TypeAlias = tuple[LabelProvenance | None, ...]
 MACHINES_KEY = "machine_raters"
 """A list of those raters among an item's labels who are programs or models; read only under this name."""
 
+COLUMNS_NAMED = 20
+"""So many columns a sentence names."""
+
 MAX_ID = 190
 """Characters of an id in a file; a numbered id (``id#2``) stays within 200."""
 
@@ -31,7 +34,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "id": ("id", "item_id"),
     "submission": ("submission", "output", "response", "completion", "answer"),
     "thinking": ("thinking",),
-    "prompt": ("prompt", "input", "query", "question"),
+    "prompt": ("prompt", "instruction", "input", "query", "question"),
     "reference": ("reference", "reference_submission", "ideal", "expected", "target"),
     "rubric": ("rubric",),
     "description": ("description",),
@@ -109,12 +112,42 @@ class ItemRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnsRead:
+    """What a file's columns (or keys) were read as: ``fields`` field by field, all others as ``metadata``.
+
+    ``own_id`` says that the ids are those of a column with another name, whose values are unique.
+    """
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+    metadata: tuple[str, ...] = ()
+    own_id: bool = False
+
+    def __str__(self) -> str:
+        """``submission ← answer, id ← uid (unique values); metadata: skill``; "" where nothing was read."""
+        if not self.fields:
+            return ""
+        said = [name if name == column else f"{name} ← {column}" for name, column in self.fields.items()]
+        if "id" in self.fields and self.own_id:
+            place = list(self.fields).index("id")
+            said[place] += " (unique values)"
+        words = ", ".join(said)
+        if not {"id", "case_id"} & self.fields.keys():
+            words += "; ids are made from the content"
+        if self.metadata:
+            more = len(self.metadata) - COLUMNS_NAMED
+            names = ", ".join(shortened(name) for name in self.metadata[:COLUMNS_NAMED])
+            words += f"; metadata: {names}{f' and {more:,} more' if more > 0 else ''}"
+        return words
+
+
+@dataclass(frozen=True, slots=True)
 class DatasetFile:
     """A dataset as the file has it; what the file does not say is None (``name``: empty).
 
     ``recognised`` names the other program's format it was translated from, empty for our own. ``left_out``
     is what of such a file was not read, and why, where that was asked for; ``more_left_out`` counts the rest.
-    ``label_decisions`` are those by which its ground truth counts labels given to earlier words.
+    ``label_decisions`` are those by which its ground truth counts labels given to earlier words. ``columns``
+    says what the columns of a file of ours were read as.
     """
 
     name: str
@@ -126,6 +159,7 @@ class DatasetFile:
     label_decisions: tuple[UsedDecision, ...] = ()
     left_out: tuple[Fault, ...] = field(default=(), compare=False)
     more_left_out: int = field(default=0, compare=False)
+    columns: ColumnsRead = field(default_factory=ColumnsRead, compare=False)
 
     def rubric_for(self, item: ItemRecord) -> Rubric | None:
         """The rubric in force for an item: its own, else the dataset's."""
@@ -167,7 +201,8 @@ class Preview:
     """The beginning of a dataset file: columns, first rows, and the column each field would come from.
 
     ``machine_raters`` are those the first rows name as programs or models. ``suggestions`` are columns that
-    may hold a field and are not read as it until somebody says so.
+    may hold a field and are not read as it until somebody says so. ``own_id`` is as in ColumnsRead, of the
+    first rows.
 
     ``recognised`` is as in DatasetFile; the columns are then those of the translation. ``faults`` are what
     kept rows among the first from being read: those are not in ``rows``, and the file is not imported.
@@ -181,6 +216,7 @@ class Preview:
     machine_raters: tuple[str, ...] = ()
     suggestions: dict[str, str] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
+    own_id: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,33 @@ from typing import Any, Literal, TypeAlias, get_args
 from rubricweb.engine.rubric import MAX_NAME
 from rubricweb.engine.verdict import Label
 
-MAX_KEYS = {"item_id": 200, "criterion": MAX_NAME, "rater": 120}
+MAX_KEYS = {
+    "item_id": 200,
+    "criterion": MAX_NAME,
+    "rater": 120,
+    "case_id": 200,
+    "system": 201,
+    "attempt": 20,
+}
 """What names a label, with the characters each may have."""
 
-FIELDS = ("item_id", "criterion", "rater", "verdict", "reason", "rater_kind", "final_verdict", "final_reason")
-"""What a column can be; the columns of a wide file are those of criteria, raters or both as well."""
+FIELDS = (
+    "item_id",
+    "criterion",
+    "rater",
+    "verdict",
+    "reason",
+    "rater_kind",
+    "final_verdict",
+    "final_reason",
+    "case_id",
+    "system",
+    "attempt",
+)
+"""What a column can be; the columns of a wide file are those of criteria, raters or both as well.
+
+An item is named by its ``item_id``, or by the case it answers with the system and the attempt that did.
+"""
 
 RaterKind: TypeAlias = Literal["human", "machine", "settled"]
 """Who gave a label: a person, a program or model, or nobody in particular: a file's ground truth."""
@@ -112,7 +134,10 @@ class LabelCell:
 
 @dataclass(frozen=True, slots=True)
 class LabelColumns:
-    """What was recognised: the shape, the columns that name a label, and those that hold them."""
+    """What was recognised: the shape, the columns that name a label, and those that hold them.
+
+    ``item_id`` is empty where ``case_id``, with ``system`` and ``attempt`` if they are there, names the item.
+    """
 
     shape: Shape
     item_id: str
@@ -120,13 +145,18 @@ class LabelColumns:
     criterion: str = ""
     rater: str = ""
     rater_kind: str = ""
+    case_id: str = ""
+    system: str = ""
+    attempt: str = ""
 
     @property
     def used(self) -> frozenset[str]:
         """Every column that is read."""
         cells = self.cells
         held = {name for one in cells for name in (one.column, one.reason, one.final, one.final_reason)}
-        return frozenset({self.item_id, self.criterion, self.rater, self.rater_kind, *held} - {""})
+        asked = (self.case_id, self.system, self.attempt)
+        named = (self.item_id, self.criterion, self.rater, self.rater_kind)
+        return frozenset({*named, *asked, *held} - {""})
 
     @property
     def reasons(self) -> frozenset[str]:
@@ -141,6 +171,9 @@ class LabelColumns:
             "criterion": self.criterion,
             "rater": self.rater,
             "rater_kind": self.rater_kind,
+            "case_id": self.case_id,
+            "system": self.system,
+            "attempt": self.attempt,
         }
         found = {column: field for field, column in fields.items() if column}
         for cell in self.cells:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TextIO, TypeAlias
 
 from rubricweb.engine.errors import FaultList, Invalid, InvalidText, shown
+from rubricweb.engine.formats.tables.csv_rows import csv_rows
 from rubricweb.engine.parsers.json_text import parse_json
+from rubricweb.engine.parsers.plain_text import composed
 
 FileFormat: TypeAlias = Literal["json", "jsonl", "csv", "yaml", "parquet"]
 
@@ -26,16 +27,6 @@ SUFFIXES: dict[str, FileFormat] = {
     ".yml": "yaml",
     ".parquet": "parquet",
 }
-
-# The csv module refuses cells beyond 128 KiB unless told otherwise; submissions are longer, and the size
-# of a whole file is capped before it gets here.
-csv.field_size_limit(2**31 - 1)
-
-_FIRST_ROWS = 100
-"""So many rows tell by which mark a table is parted, where its header holds several."""
-
-_QUOTED = re.compile(r'(?<![^\t;,])"[^"]*(?:""[^"]*)*+"?')
-"""A cell in double quotes, perhaps without its end on this line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +61,7 @@ def jsonl_records(text: str | TextIO, faults: FaultList) -> Iterator[PlacedRecor
         if not isinstance(value, dict):
             faults.add(f"line {number}", shown(value), "one JSON object per line")
             continue
-        yield PlacedRecord(f"line {number}", value)
+        yield PlacedRecord(f"line {number}", named(value))
 
 
 def csv_records(text: str | TextIO, faults: FaultList, error: type[Invalid]) -> Iterator[PlacedRecord]:
@@ -78,24 +69,23 @@ def csv_records(text: str | TextIO, faults: FaultList, error: type[Invalid]) -> 
 
     A file is opened with ``newline=""``.
 
-    The delimiter is a comma, a semicolon or a tab: of those in the header the one that gives rows as many
-    cells as there are names. Raises ``error`` at once for a header with an empty or repeated name: nothing
-    below it could be trusted.
+    Delimiters and quotation marks are as `csv_rows` has them. Raises ``error`` at once for a header with an
+    empty or repeated name: nothing below it could be trusted.
     """
     lines = io.StringIO(text, newline="") if isinstance(text, str) else text
-    reader = csv.reader(lines, delimiter=_delimiter(lines), strict=True)
+    rows = csv_rows(lines)
     header: list[str] | None = None
     while True:
-        place = f"line {reader.line_num + 1}"  # where this row begins: a quoted cell may span several
         try:
-            row = next(reader, None)
+            number, row = next(rows, (0, None))
         except csv.Error as problem:
-            faults.add(place, f"a broken row ({problem})", "cells in double quotes that are closed again")
+            words, number = problem.args
+            allowed = "cells in double quotes that are closed again"
+            faults.add(f"line {number}", f"a broken row ({words})", allowed)
             return
         if row is None:
             return
-        if not any(cell.strip() for cell in row):
-            continue
+        place = f"line {number}"
         if header is None:
             header = _header(row, place, error)
         elif len(row) != len(header):
@@ -106,8 +96,16 @@ def csv_records(text: str | TextIO, faults: FaultList, error: type[Invalid]) -> 
             )
 
 
+def named(record: dict[str, Any]) -> dict[str, Any]:
+    """The record with its keys composed as the eye reads them, unless two of them then were one."""
+    if all(key.isascii() for key in record):
+        return record
+    found = {composed(key): value for key, value in record.items()}
+    return found if len(found) == len(record) else record
+
+
 def _header(row: list[str], place: str, error: type[Invalid]) -> list[str]:
-    names = [cell.strip() for cell in row]
+    names = [composed(cell.strip()) for cell in row]
     faults = FaultList()
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
@@ -118,39 +116,3 @@ def _header(row: list[str], place: str, error: type[Invalid]) -> list[str]:
         seen.add(name.casefold())
     faults.raise_as(error)
     return names
-
-
-def _delimiter(lines: TextIO) -> str:
-    """By the first line that is not empty, and by the rows; the file is then at its beginning again."""
-    first = next((line for line in iter(lines.readline, "") if line.strip("\r\n")), "")
-    lines.seek(0)
-    names = _QUOTED.sub("", first)  # what is quoted is part of a name
-    marks = [mark for mark in ",;\t" if mark in names]
-    if len(marks) < 2:
-        return marks[0] if marks else ","
-
-    def likely(mark: str) -> tuple[float, bool, int, int]:
-        # Where rows fit under several: a tab is seldom part of a name, and a mark inside one has a blank
-        # behind it.
-        parting = names.count(mark) - names.count(f"{mark} ")
-        return _fit(lines, mark), mark == "\t" and mark in names.strip(), parting, names.count(mark)
-
-    delimiter = max(marks, key=likely)
-    lines.seek(0)
-    return delimiter
-
-
-def _fit(lines: TextIO, mark: str) -> float:
-    """The share of the first rows that have as many cells as the header, were the mark the delimiter."""
-    lines.seek(0)
-    widths: list[int] = []
-    try:
-        for row in csv.reader(lines, delimiter=mark, strict=True):
-            if any(cell.strip() for cell in row):
-                widths.append(len(row))
-            if len(widths) > _FIRST_ROWS:
-                break
-    except csv.Error:
-        widths.append(0)  # a broken row fits no header
-    header, *rows = widths or [0]
-    return rows.count(header) / len(rows) if rows else 0.0

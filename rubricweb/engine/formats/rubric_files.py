@@ -1,20 +1,64 @@
-"""Rubrics as files: JSON and YAML."""
+"""Rubrics as files: JSON and YAML; TOML and tables are only read."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+import tomllib
+from typing import Any, Literal, TypeAlias
 
-from rubricweb.engine.rubric import Rubric
+from rubricweb.engine.errors import Fault, InvalidRubric, InvalidText
+from rubricweb.engine.formats.foreign.verifiers_rubrics import as_our_rubric, is_verifiers_rubric
+from rubricweb.engine.formats.tables.rubric_tables import read_rubric_table
+from rubricweb.engine.parsers.json_text import parse_json
+from rubricweb.engine.parsers.plain_text import decode
+from rubricweb.engine.parsers.yaml_text import parse_yaml
+from rubricweb.engine.rubric import MAX_SOURCE_BYTES, Rubric
 
 RubricFormat: TypeAlias = Literal["json", "yaml"]
 
 
 def read_rubric(data: bytes | str, *, filename: str = "") -> Rubric:
-    """Read a rubric, as JSON or YAML by the file's name, by its first character when the name does not say.
+    """Read a rubric, as JSON, YAML, TOML or a table (CSV, TSV) by the file's name, by its first character
+    when the name does not say. One of verifiers is read as ``as_our_rubric`` has it.
 
     Raises InvalidRubric with all faults, syntax errors by line and column.
     """
-    return Rubric.from_json(data) if _is_json(data, filename) else Rubric.from_yaml(data)
+    if is_table(filename):
+        return read_rubric_table(data)[0]
+    try:
+        text = decode(data, max_bytes=MAX_SOURCE_BYTES)
+        parse = {"JSON": parse_json, "TOML": parse_toml, "YAML": parse_yaml}[taken_for(data, filename)]
+        whole = parse(text)
+    except InvalidText as error:
+        raise InvalidRubric(error.faults) from None
+    return Rubric.from_dict(as_our_rubric(whole) if is_verifiers_rubric(whole) else whole)
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """What TOML text says. Raises InvalidText with the place of what is none."""
+    try:
+        return tomllib.loads(text.replace("\r\n", "\n"))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found, _, place = str(error).rstrip(")").partition(" (at ")
+        raise InvalidText([Fault(place, found[:200], "valid TOML")]) from None
+
+
+def rubric_columns(data: bytes | str, *, filename: str) -> str:
+    """What the columns of a table were read as, in words; "" for a file that is none."""
+    return read_rubric_table(data)[1] if is_table(filename) else ""
+
+
+def taken_for(data: bytes | str, filename: str) -> str:
+    """The format a file is read as, in words."""
+    if is_table(filename):
+        return "a table"
+    if filename.casefold().endswith(".toml"):
+        return "TOML"
+    return "JSON" if _is_json(data, filename) else "YAML"
+
+
+def is_table(filename: str) -> bool:
+    """Whether a file's name says that it is a table."""
+    return filename.casefold().endswith((".csv", ".tsv"))
 
 
 def write_rubric(rubric: Rubric, format: RubricFormat) -> str:

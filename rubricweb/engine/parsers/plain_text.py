@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 from pathlib import Path
 
 from rubricweb.engine.errors import Fault, InvalidText
@@ -64,6 +65,16 @@ def unstorable(text: str) -> str | None:
     except UnicodeEncodeError:
         return "half of a surrogate pair (a broken \\ud800-style escape)"
     return None
+
+
+def composed(text: str) -> str:
+    """The text in Unicode's form NFC: an umlaut may also be written as two characters, as on a Mac."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def folded(text: str) -> str:
+    """A name as it is compared with others: composed, without blanks at its ends, whatever its case."""
+    return composed(text).strip().casefold()
 
 
 TITLE_CHARACTERS = 60

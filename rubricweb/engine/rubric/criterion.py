@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from rubricweb.engine.errors import Fault, FaultList, nearest, shortened, shown
 from rubricweb.engine.number_format import counted
-from rubricweb.engine.parsers.plain_text import unstorable
+from rubricweb.engine.parsers.plain_text import folded, unstorable
 from rubricweb.engine.rubric.field_types import (
     MAX_REQUIREMENT,
     Flag,
@@ -179,13 +179,13 @@ class Criterion(BaseModel):
         return [option.value for option in self.options if not option.na] or [0.0, 1.0]
 
     def find_option_by_label(self, label: str) -> int:
-        """The 0-based place of the option called ``label``, compared after strip and casefold.
+        """The 0-based place of the option called ``label``, compared as ``folded``.
 
         Raises ValueError, naming the allowed labels, for anything else.
         """
-        wanted = label.strip().casefold() if isinstance(label, str) else None
+        wanted = folded(label) if isinstance(label, str) else None
         for index, option in enumerate(self.options):
-            if option.label.casefold() == wanted:
+            if folded(option.label) == wanted:
                 return index
         allowed = ", ".join(option.label for option in self.options) or "none: it has no options"
         raise ValueError(f"unknown option {label!r}; allowed: {allowed}")

@@ -19,8 +19,9 @@ SHAPES = ("long", "criteria", "raters", "both")
 
 def import_rubric(command: argparse.ArgumentParser) -> None:
     """`rubricweb import-rubric`."""
-    command.add_argument("file", type=Path, help="YAML or JSON")
+    command.add_argument("file", type=Path, help="YAML, JSON, TOML, or a table (CSV, TSV)")
     command.add_argument("--title", default="", help="title of the rubric (default: from the file)")
+    command.add_argument("--plan", action="store_true", help="print what it would be; nothing is stored")
     team_and_person(command)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from rubricweb import access
 from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement
 from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.agreement.raters.leading import kappa_of
 from rubricweb.engine.number_format import counted, interval_text, share, text_of
 from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid
@@ -21,7 +22,6 @@ from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.members import PanelComparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.selectors.labels import comparable
-from rubricweb.selectors.labels.leading import kappa_of
 from rubricweb.selectors.runs.over_time.version_pairs import version_called, version_pair
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets.halves import looks
@@ -224,7 +224,7 @@ def _print_leading(comparison: Comparison) -> None:
         difference = within.seat.kappa_difference
         said = f"Chance counted within each criterion: κ {_said(within.kappa)}"
         if difference.value is not None:
-            said += f", in a seat {text_of(difference, signed=True)} above people's"
+            said += f", in a seat less people's {text_of(difference, signed=True)}"
         pooled = _human_ceiling(ceiling)
         console.print(
             f"{said}. In one table of all criteria, which claims nothing: κ "

@@ -8,9 +8,10 @@ from pathlib import Path
 from django.conf import settings
 
 from rubricweb.engine.errors import Fault
+from rubricweb.engine.formats.dataset_values import ColumnsRead
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid, TooLarge
-from rubricweb.management.datasets.imports import columns_of
+from rubricweb.management.datasets.imports import columns_of, note_columns
 from rubricweb.management.terminal.actor import note, resolve_actor
 from rubricweb.management.terminal.background import left_to_workers, meanwhile
 from rubricweb.management.terminal.named_files import require_file
@@ -77,6 +78,7 @@ def _ended(job: DatasetImport, *, as_json: bool) -> int:
         return _print(job)
     assert job.dataset is not None, "a constraint of the table"
     note(f"Stored {counted(job.rows_stored, 'item')} in {job.dataset} (id:{job.dataset.pk})")
+    note_columns(ColumnsRead(**job.found.get("columns", {})), job.found["header"].get("recognised", ""))
     if unseen := unseen_in_dataset(job.dataset):
         note(unseen)
     if job.duplicate_count:

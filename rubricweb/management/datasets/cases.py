@@ -4,6 +4,7 @@ import argparse
 
 from rubricweb import access
 from rubricweb.engine.autograders.examples.few_shot import query_text
+from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.engine.number_format import number
 from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.management.terminal.actor import note, resolve_actor
@@ -31,7 +32,8 @@ def show_case(options: argparse.Namespace) -> int:
 
         print_shape(schemas.Case, schemas.case_in_full(case, answers))
         return 0
-    note(f"Case {case.key}: {first_words(query_text(words_of(case).to_engine().query))}")
+    name, asked = given_key(case.key) or f"id:{case.pk}", query_text(words_of(case).to_engine().query)
+    note(f"Case {name}: {first_words(asked)}")
     tags = () if answers.hidden else tags_of([case.pk]).get(case.pk)
     if tags:
         note(f"Tags: {', '.join(tags)}")
@@ -49,7 +51,9 @@ def show_case(options: argparse.Namespace) -> int:
 
 def _row(answer: CaseAnswer) -> tuple[str, ...]:
     item, grading = answer.item, answer.grading
-    who = (str(item.system_version) or item.key) + (f" #{item.attempt}" if item.attempt > 1 else "")
+    who = (str(item.system_version) or given_key(item.key)) + (
+        f" #{item.attempt}" if item.attempt > 1 else ""
+    )
     judge, people = [], []
     for criterion, said, label in answer.criteria:
         if said is not None:

@@ -3,6 +3,7 @@
 import argparse
 
 from rubricweb import access
+from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
@@ -80,7 +81,7 @@ def items(options: argparse.Namespace) -> int:
         for row in page.rows:
             begins, characters = row.excerpt, row.characters  # type: ignore[attr-defined]  # the selector measures
             system = row.system or ""  # type: ignore[attr-defined]  # the selector names it
-            key = row.shown_key or "withheld"  # type: ignore[attr-defined]  # annotated
+            key = "withheld" if row.shown_key is None else given_key(row.shown_key)  # type: ignore[attr-defined]  # annotated
             words = " ".join(begins[:BEGINS].split())
             tags = ", ".join(row.shown_tags or ())  # type: ignore[attr-defined]  # annotated
             rows.add_row(f"id:{row.pk}", key, system, row.case.half, tags, words, count(characters))

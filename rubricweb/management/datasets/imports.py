@@ -9,13 +9,15 @@ from django.db import transaction
 
 from rubricweb import access
 from rubricweb.engine.errors import shortened
+from rubricweb.engine.formats.dataset_values import ColumnsRead
 from rubricweb.engine.formats.label_files import LabelChoices
 from rubricweb.engine.formats.labels.left_out import LeftOut
+from rubricweb.engine.formats.rubric_files import write_rubric
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import read_file, stored_id
-from rubricweb.management.terminal.printed import table, terminal
+from rubricweb.management.terminal.printed import print_file, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role, RubricVersion
 from rubricweb.selectors.datasets.imports import unseen_in_dataset
@@ -26,6 +28,7 @@ from rubricweb.services.datasets import datasets, files
 from rubricweb.services.datasets.datasets import StoredItems
 from rubricweb.services.datasets.previews import AS_IT_IS, ImportChoices, ItemsPreview
 from rubricweb.services.label_files import LabelsPlan
+from rubricweb.services.rubrics import rubrics
 from rubricweb.templatetags.display import count
 
 ITEMS_OWN = "-"
@@ -42,9 +45,17 @@ SHAPE_WORDS = {
 def rubric(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.EDITOR)
     data = read_file(options.file)
+    if options.plan:
+        content = rubrics.read(data, filename=options.file.name)
+        print_file([write_rubric(content, "yaml")])
+        columns = rubrics.columns_read(data, options.file.name)
+        note(f"{f'Columns: {columns}. ' if columns else ''}Nothing was stored.")
+        return 0
     version, is_new = files.rubric_from_file(
         actor.team, by=actor.user, data=data, filename=options.file.name, title=options.title
     )
+    if columns := rubrics.columns_read(data, options.file.name):
+        note(f"Columns: {columns}")
     note(f"{'Published' if is_new else 'Already there:'} {version} (id:{version.pk}){_others(version)}")
     return 0
 
@@ -58,6 +69,8 @@ def dataset(options: argparse.Namespace) -> int:
     choices = ImportChoices(options.duplicates, options.new_names, options.strict)
     stored, is_new = files.dataset_from_file(actor.team, by=actor.user, choices=choices, **given)
     note(f"{'Stored' if is_new else 'Already there:'} {_dataset_words(stored.dataset)}")
+    if is_new:
+        note_columns(stored.columns, stored.recognised)
     if is_new and (version := stored.dataset.rubric_version) is not None:
         note(f"Its rubric: {version} (id:{version.pk}){_others(version)}")
     _note_new(stored.preview)
@@ -76,6 +89,7 @@ def items(options: argparse.Namespace) -> int:
     choices = ImportChoices(options.duplicates, options.new_names, options.strict)
     stored = datasets.add_items_of_file(dataset, by=actor.user, choices=choices, **given)
     note(f"Added {counted(stored.items, 'item')} to {dataset} (id:{dataset.pk})")
+    note_columns(stored.columns, stored.recognised)
     _note_new(stored.preview)
     _note_left_out_of(stored)
     return 0
@@ -110,6 +124,14 @@ def answers(options: argparse.Namespace) -> int:
     return 0
 
 
+def note_columns(columns: ColumnsRead, recognised: str) -> None:
+    """What the columns of a file were read as, or whose file it is."""
+    if recognised:
+        note(f"Read as {recognised}.")
+    elif str(columns):
+        note(f"Columns: {columns}")
+
+
 def _say_preview(preview: ItemsPreview) -> int:
     """What a file would bring; nothing was stored."""
     note(f"{counted(preview.items, 'item')}, {counted(preview.duplicates, 'item')} of them said before.")
@@ -139,7 +161,7 @@ def columns_of(options: argparse.Namespace) -> dict[str, str] | None:
     columns = {}
     for pair in options.column:
         field, equals, column = pair.partition("=")
-        if not (field and equals and column):
+        if not (field and equals):
             raise Invalid(f"--column takes FIELD=COLUMN, for example submission=reply_text, not {pair!r}.")
         columns[field] = column
     return columns or None
@@ -266,6 +288,8 @@ def dataset_named(actor: Actor, name: str, *, tell: Callable[[str], object] = no
         actor.team, by=actor.user, data=data, filename=path.name, choices=AS_IT_IS
     )
     tell(f"Dataset: {_dataset_words(stored.dataset, ', new' if is_new else '')}")
+    if is_new and str(stored.columns):
+        tell(f"Columns: {stored.columns}")
     for line in stored.preview.says if stored.preview is not None else ():
         tell(line)
     if is_new and (unseen := unseen_in_dataset(stored.dataset)):

@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from rubricweb import access
+from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, resolve_actor
 from rubricweb.management.terminal.printed import facts, table, terminal
@@ -79,8 +80,8 @@ def _rater(queue: ReviewQueue, name: str) -> Rater:
 
 
 def _name(item: Any) -> str:
-    """The key of an item that `gold_overview` names, or its number where the key is kept from them."""
-    return item.shown_key or f"id:{item.pk}"
+    """The key of an item that `gold_overview` names; its number where that is kept from them, or made."""
+    return given_key(item.shown_key) or f"id:{item.pk}"
 
 
 def _shown(options: argparse.Namespace, actor: Actor, queue: ReviewQueue) -> int:

@@ -2,6 +2,7 @@
 
 from rubricweb.engine.agreement.intervals import CONFIDENCE
 from rubricweb.engine.agreement.scores.pairing import Unit
+from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.engine.number_format import counted, figure_text, number, p_text, share, text_of, unseen_words
 from rubricweb.engine.number_format import difference as shown_difference
 from rubricweb.management.runs import gates
@@ -213,6 +214,12 @@ def _noise(row: CriterionChange) -> str:
     return f"{NOISE[row.within_noise]}: {changed} changed, {flips} flips (n {row.noise.flip_rate.n:,})"
 
 
+def _named(row: DiffItemRow, paired_by: Unit) -> str:
+    """The key of the case or the item, where somebody gave it one; else its number."""
+    of_case, item = paired_by == "case", row.item
+    return given_key(item.case.key if of_case else item.key) or f"id:{item.case_id if of_case else item.pk}"
+
+
 def _items(rows: list[DiffItemRow], paired_by: Unit) -> Table:
     table = Table()
     table.add_column(paired_by)
@@ -221,7 +228,7 @@ def _items(rows: list[DiffItemRow], paired_by: Unit) -> Table:
     for row in rows:
         before, after = row.change.baseline, row.change.run
         table.add_row(
-            row.item.case.key if paired_by == "case" else row.item.key,
+            _named(row, paired_by),
             number(before.score if before else None),
             number(after.score if after else None),
             shown_difference(row.change.difference),

@@ -1,5 +1,7 @@
 """Judge against people: ground truth, agreement per criterion, and what is behind each number."""
 
+# Long because a comparison and the overview of it are made of the same units, side by side.
+
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +12,13 @@ from django.db.models import Q
 from rubricweb.engine.agreement import Figure, HumanCeiling, MeanRates, PairAgreement, leaning
 from rubricweb.engine.agreement.intervals import CONFIDENCE, widened
 from rubricweb.engine.agreement.judge.matrix import ConfusionMatrixRow, confusion_matrix
+from rubricweb.engine.agreement.raters.leading import (
+    LeadingKappa,
+    SeatKappas,
+    WithinCriteria,
+    leading_kappa,
+    seat_kappas,
+)
 from rubricweb.engine.agreement.raters.unit_values import bias_of, rates_of
 from rubricweb.engine.number_format import counted
 from rubricweb.engine.scoring.effect import by_effect
@@ -49,13 +58,6 @@ from rubricweb.selectors.labels.ground_truth import (
     run_answers,
 )
 from rubricweb.selectors.labels.incomparable import choices_only, on_other_versions, one_verdict, why_nothing
-from rubricweb.selectors.labels.leading import (
-    LeadingKappa,
-    SeatKappas,
-    WithinCriteria,
-    leading_kappa,
-    seat_kappas,
-)
 from rubricweb.selectors.reviews.sampling import DescribedItems
 from rubricweb.selectors.shared.cases import repeated_cases
 from rubricweb.selectors.shared.unavailable import Unavailable

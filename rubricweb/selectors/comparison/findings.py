@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, holm
 from rubricweb.engine.agreement.intervals import Figure, p_against, simultaneous, widened
 from rubricweb.engine.agreement.intervals import within as inside
+from rubricweb.engine.agreement.raters.leading import IN_SEAT, WITHIN, LeadingKappa
 from rubricweb.engine.number_format import counted, number, share, text_of
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.labels.by_kind import CriterionComparison
-from rubricweb.selectors.labels.leading import IN_SEAT, WITHIN, LeadingKappa
 
 FEW_UNITS = 30
 LEAST_VALUE_APART = 0.05

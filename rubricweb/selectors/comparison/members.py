@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rubricweb.engine.agreement import Figure, OptionAgreement, PairAgreement
+from rubricweb.engine.agreement.raters.leading import LeadingKappa, leading_kappa
 from rubricweb.models import Criterion, MemberSnapshot, ReviewQueue, Run, Vote
 from rubricweb.selectors.labels.by_kind import Evidence, tied_share
 from rubricweb.selectors.labels.ground_truth import RunAnswers, Unit, reviewed_items
-from rubricweb.selectors.labels.leading import LeadingKappa, leading_kappa
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from rubricweb.engine.agreement import (
     seat_within,
 )
 from rubricweb.engine.agreement.judge.matrix import ConfusionMatrixRow, confusion_matrix, option_matrix
+from rubricweb.engine.agreement.raters.leading import LeadingKappa, WithinCriteria, kappa_of, leading_kappa
 from rubricweb.engine.agreement.raters.unit_values import UnitValue, bias_of, rates_of
 from rubricweb.engine.agreement.ratings import VERDICT_VALUES, cluster_codes
 from rubricweb.engine.agreement.scores.pairing import case_means
@@ -34,7 +35,6 @@ from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion, Item
 from rubricweb.selectors.labels.ground_truth import Labels, RunAnswers, Truth, Unit
-from rubricweb.selectors.labels.leading import LeadingKappa, WithinCriteria, kappa_of, leading_kappa
 from rubricweb.selectors.shared.score_ends import NORMALISED, value_ends
 
 ABSTAINED = str(Verdict.CANNOT_ASSESS)

@@ -9,6 +9,7 @@ from django.db.models import F, Max
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.datasets.cases import AnsweredCase
+from rubricweb.engine.formats.datasets.known_keys import KnownKeys
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, User
@@ -121,6 +122,7 @@ class AnswersReading:
         cases = Case.objects.filter(dataset=dataset).order_by("position")
         # Case key → whether the file answers it.
         self._asked: dict[str, bool] = dict.fromkeys(cases.values_list("key", flat=True), False)
+        self._cases = KnownKeys(self._asked)
         # Cases all of whose answers are retired can be answered, and are not missed.
         current = Item.objects.current().filter(dataset=dataset).order_by()
         self._missed = set(current.values_list("case__key", flat=True).distinct())
@@ -162,7 +164,7 @@ class AnswersReading:
         if record.system not in ("", self.version):
             allowed = f"{self.version}, the version of the whole file"
             _add(self.wrong_rows, Fault(f"{place}.system", repr(record.system), allowed))
-        row = _answer(record, self.version)
+        row = _answer(record, self.version, self._cases)
         last = self._last.get(row.case_id, 0)
         if self._as_attempt and last:
             row = _next_attempt(row, last)
@@ -190,11 +192,12 @@ def _add(faults: list[Fault], fault: Fault) -> None:
         faults.append(fault)
 
 
-def _answer(record: ItemRecord, version: str) -> ItemRecord:
-    case_id = record.case_id or record.id
+def _answer(record: ItemRecord, version: str, cases: KnownKeys) -> ItemRecord:
+    named = record.case_id or record.id
     own_id = (
-        record.id if record.case_id and record.id != AnsweredCase(case_id, "", record.attempt).item_id else ""
+        record.id if record.case_id and record.id != AnsweredCase(named, "", record.attempt).item_id else ""
     )
+    case_id = cases.find(named) or named
     answered = AnsweredCase(case_id, version, record.attempt)
     return replace(record, id=own_id or answered.item_id, case_id=case_id, system=version)
 

@@ -1,16 +1,16 @@
 """Bringing submissions in: a file becomes a whole dataset, or more items of one, or nothing at all."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 from django.db import transaction
 
 from rubricweb import engine
 from rubricweb.engine.errors import Fault, InvalidFile
-from rubricweb.engine.formats.dataset_values import DatasetFile
+from rubricweb.engine.formats.dataset_values import ColumnsRead, DatasetFile
 from rubricweb.engine.formats.datasets.cases import UNNAMED
-from rubricweb.engine.formats.datasets.files import read_dataset, read_dataset_in_part
+from rubricweb.engine.formats.datasets.files import read_import
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import (
@@ -33,9 +33,9 @@ from rubricweb.services.datasets.previews import (
     without_skipped,
 )
 from rubricweb.services.datasets.storing import store
+from rubricweb.services.file_reading import read_limited
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.shared import archiving
-from rubricweb.services.shared.file_reading import read_limited
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 
@@ -44,7 +44,8 @@ from rubricweb.services.shared.names import saved_unless_taken
 class StoredItems:
     """What an import brought: the dataset, how many items, and the first faults of what was left out of
     another program's file, with how many more there are. `preview` is what the file came to, None where all
-    of it was stored before.
+    of it was stored before. `columns` says what the file's columns were read as, `recognised` which other
+    program's file it is.
     """
 
     dataset: Dataset
@@ -52,6 +53,14 @@ class StoredItems:
     left_out: tuple[Fault, ...] = ()
     more_left_out: int = 0
     preview: ItemsPreview | None = None
+    columns: ColumnsRead = field(default_factory=ColumnsRead)
+    recognised: str = ""
+
+    @classmethod
+    def of(cls, dataset: Dataset, items: int, file: DatasetFile, preview: ItemsPreview | None = None) -> Self:
+        """What came of a file."""
+        left_out = (file.left_out, file.more_left_out)
+        return cls(dataset, items, *left_out, preview, file.columns, file.recognised)
 
 
 def import_dataset_file(
@@ -84,7 +93,7 @@ def import_dataset_file(
     with transaction.atomic():
         dataset = new_dataset(team, file, name, by=by)
         count = store(dataset, without_skipped(batches, choices), by=by, filename=filename)
-        stored = StoredItems(dataset, count, file.left_out, file.more_left_out, preview)
+        stored = StoredItems.of(dataset, count, file, preview)
         record(team, by, "imported", dataset, **journal_details(stored, filename))
     return stored
 
@@ -159,7 +168,7 @@ def add_read_items(
     preview = preview_of(intake, dataset.team)
     require_confirmed(preview, choices)
     count = store(dataset, without_skipped(batches, choices), by=by, filename=filename)
-    stored = StoredItems(dataset, count, file.left_out, file.more_left_out, preview)
+    stored = StoredItems.of(dataset, count, file, preview)
     record(dataset.team, by, "added items to", dataset, **journal_details(stored, filename))
     return stored
 
@@ -219,10 +228,10 @@ def read_file(
     """What a dataset file holds. Raises Invalid with every fault; see `import_dataset_file` for `system` and
     `strict`.
     """
-    read = read_dataset if strict else read_dataset_in_part
     version = systems.read_system_name(system) if system else UNNAMED
     try:
-        return read_limited(read, data, filename=filename, columns=columns, rubric=rubric, version=version)
+        given = {"filename": filename, "columns": columns, "rubric": rubric, "version": version}
+        return read_limited(read_import, data, **given, in_part=not strict)
     except InvalidFile as error:
         raise _refused(filename, error.faults) from error
 

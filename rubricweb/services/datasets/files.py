@@ -118,7 +118,7 @@ def dataset_from_file(
                 if dataset is None:
                     raise
         if _is_same(dataset, kept):
-            return StoredItems(dataset, len(file.items), file.left_out, file.more_left_out), False
+            return StoredItems.of(dataset, len(file.items), file), False
     raise AssertionError("names never run out")
 
 

@@ -5,11 +5,13 @@ at once. Whatever is killed in between, a process, a machine, the database, leav
 is taken up again (decision 0027).
 """
 
+# Long because the whole life of an import is told here, from the file to its items.
+
 import logging
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.services.datasets import answers, datasets, systems
-from rubricweb.services.datasets.intake import CheckedItems, Intake
+from rubricweb.services.datasets.intake import CheckedItems, Intake, header_as_data
 from rubricweb.services.datasets.previews import (
     ImportChoices,
     preview_from,
@@ -49,10 +51,10 @@ from rubricweb.services.datasets.previews import (
     without_skipped,
 )
 from rubricweb.services.datasets.storing import store
+from rubricweb.services.file_reading import stream_limited
 from rubricweb.services.shared import uploads
 from rubricweb.services.shared.archiving import hold_team
 from rubricweb.services.shared.database_retry import DATABASE_AWAY, retry_while_away
-from rubricweb.services.shared.file_reading import stream_limited
 from rubricweb.services.shared.journal import record
 
 log = logging.getLogger(__name__)
@@ -247,7 +249,7 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
     with transaction.atomic():
         if not mine.update(beat_at=now()):
             raise _Stopped
-        _forget_batches(job.pk)
+        ImportBatch.objects.filter(dataset_import=job).delete()
     stamp = _stamp(job.dataset)
     # Its sender may have become a rater since it was sent.
     require_untold(job.dataset, job.duplicates, job.created_by)
@@ -279,13 +281,14 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
     assert header is not None, "a file without items is refused"
     job.rows_read, job.duplicate_count = intake.taken, intake.duplicate_count
     job.found = {
-        "header": _header(header),
+        "header": header_as_data(header),
         "batches": number + 1,
         "stamp": stamp,
         "duplicates": intake.duplicates,
         "preview": asdict(preview_of(intake, job.team)),
-        "left_out": [list(_plain(fault)) for fault in header.left_out],
+        "left_out": [list(astuple(fault)) for fault in header.left_out],
         "left_out_count": len(header.left_out) + header.more_left_out,
+        "columns": asdict(header.columns),
         "plan": None if reading is None else asdict(reading.plan()),
     }
     if not mine.update(found=job.found, beat_at=now()):
@@ -319,11 +322,6 @@ def _stamp(dataset: Dataset | None) -> list[int]:
     """What tells that items or words of a dataset changed: its version."""
     rows = Dataset.objects.none() if dataset is None else Dataset.objects.filter(pk=dataset.pk)
     return list(rows.values_list("version", flat=True))
-
-
-def _header(file: DatasetFile) -> dict[str, Any]:
-    rubric = None if file.rubric is None else file.rubric.to_dict()
-    return {"name": file.name, "prompt": file.prompt, "reference": file.reference, "rubric": rubric}
 
 
 # ── Storing ──────────────────────────────────────────────────────────────────────────────────────
@@ -387,18 +385,10 @@ def _end(
     open_ones = unended if worker is None else _held(pk, worker)
     file_id = open_ones.values_list("file", flat=True).first()
     fields: dict[str, Any] = {"state": state, "ended_at": now, "worker": "", "message": message}
-    fields |= {"faults": [list(_plain(one)) for one in faults], "fault_count": len(faults)}
+    fields |= {"faults": [list(astuple(one)) for one in faults], "fault_count": len(faults)}
     ended = bool(open_ones.update(**fields))
     if ended:
-        _forget_batches(pk)
+        ImportBatch.objects.filter(dataset_import=pk).delete()
         if state != ImportState.REFUSED and file_id is not None:
             KeptFile.objects.filter(pk=file_id).delete()
     return ended
-
-
-def _plain(fault: Fault) -> tuple[str, str, str]:
-    return fault.place, fault.found, fault.allowed
-
-
-def _forget_batches(pk: int) -> None:
-    ImportBatch.objects.filter(dataset_import=pk).delete()

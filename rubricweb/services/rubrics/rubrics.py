@@ -8,7 +8,7 @@ from django.db.models import F, Max
 
 from rubricweb import engine
 from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidRubric, InvalidText
-from rubricweb.engine.formats.rubric_files import read_rubric
+from rubricweb.engine.formats.rubric_files import is_table, read_rubric, rubric_columns, taken_for
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.parsers.yaml_lines import lines_of
@@ -18,10 +18,10 @@ from rubricweb.engine.rubric.identity import given_name, ids_in_versions, matche
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Criterion, Rubric, RubricVersion, Team, User
 from rubricweb.selectors.rubrics.earlier_criteria import earlier_criteria
+from rubricweb.services.file_reading import read_limited
 from rubricweb.services.rubrics.drafts import as_draft, as_one_list, is_draft
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide_at_publication
 from rubricweb.services.rubrics.meanings import assign_meanings
-from rubricweb.services.shared.file_reading import read_limited
 from rubricweb.services.shared.journal import record
 
 MAX_TYPED_BYTES = 1_000_000
@@ -232,7 +232,13 @@ def read(data: bytes, *, filename: str) -> engine.Rubric:
     try:
         return read_limited(read_rubric, data, filename=filename)
     except (InvalidRubric, InvalidFile) as error:
-        raise Invalid(f"{filename} has {_faults(len(error.faults))}.", error.faults) from error
+        taken = f"{filename}, read as {taken_for(data, filename)}, has"
+        raise Invalid(f"{taken} {_faults(len(error.faults))}.", error.faults) from error
+
+
+def columns_read(data: bytes, filename: str) -> str:
+    """What the columns of a table that is a rubric were read as; "" for YAML and JSON."""
+    return read_limited(rubric_columns, data, filename=filename) if is_table(filename) else ""
 
 
 def store_versions(

@@ -8,12 +8,12 @@ from django.utils.safestring import SafeString
 
 from rubricweb.engine.agreement import LabelsNeeded
 from rubricweb.engine.agreement.intervals import CONFIDENCE, p_against
+from rubricweb.engine.agreement.raters.leading import WITHIN, seat_kappas
 from rubricweb.engine.agreement.scores.scores import ScoreAgreement
 from rubricweb.engine.number_format import counted, interval_text, number, share
 from rubricweb.models import ReviewQueue, RubricVersion
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
-from rubricweb.selectors.labels.leading import WITHIN, seat_kappas
 from rubricweb.templatetags.display import figure
 from rubricweb.web.shared.tiles import sentence
 

@@ -107,7 +107,9 @@ class MappingForm(forms.Form):
         """What the person changed; the rest is guessed item by item: later rows may have more keys."""
         sent = [field for field in FIELDS if f"column_{field}" in self.data]
         chosen = {field: self.cleaned_data[f"column_{field}"] for field in sent}
-        return {
+        # Ids of another name were seen on this page, so they are said, or the file is refused.
+        seen = {"id": chosen["id"]} if self.preview.own_id and chosen.get("id") else {}
+        return seen | {
             field: column for field, column in chosen.items() if column != self.preview.mapping.get(field, "")
         }
 
@@ -126,6 +128,8 @@ class MappingForm(forms.Form):
 
 
 def _perhaps(preview: Preview, field: str) -> str:
+    if field == "id" and preview.own_id:
+        return f" {preview.mapping['id']} is another name of it: its values are unique."
     column = preview.suggestions.get(field)
     return f" Perhaps {column}?" if column else ""
 

@@ -22,9 +22,9 @@ from rubricweb.selectors.datasets.imports import faults_csv, unseen_in_dataset, 
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
 from rubricweb.services.datasets.previews import preview_from
+from rubricweb.services.file_reading import read_limited
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.shared import uploads
-from rubricweb.services.shared.file_reading import read_limited
 from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.forms import MappingForm, UploadForm, cells, kept_preview, preview_of

@@ -34,6 +34,9 @@ FIELD_WORDS = {
     "rater_kind": "Kind of rater",
     "final_verdict": "Final verdict",
     "final_reason": "Reason of the final verdict",
+    "case_id": "Case id",
+    "system": "System that answered",
+    "attempt": "Attempt",
 }
 KIND_WORDS = [
     (StoredKind.HUMAN, "a person"),

@@ -64,6 +64,8 @@ def import_file(request: TeamRequest) -> HttpResponse:
             refusal = error
         else:
             messages.success(request, f"Imported as version 1 of {version.title}.")
+            if columns := services.columns_read(data, filename):
+                messages.info(request, f"Columns: {columns}. Look through the criteria and their options.")
             return redirect("rubric", request.team.slug, version.rubric_id)
     status = 422 if refusal or form.errors else 200
     return render(request, "rubrics/import.html", {"form": form, "refusal": refusal}, status=status)

@@ -22,6 +22,8 @@ def test_a_file_becomes_a_dataset_with_its_items(ed: ApiClient) -> None:
     dataset = ed.send("POST", "/datasets/import", files={"file": upload(text, "a.jsonl"), "name": "Answers"})
     assert (dataset["name"], dataset["item_count"], dataset["own_rubric_count"]) == ("Answers", 3, 0)
     assert (dataset.pop("left_out"), dataset.pop("left_out_count")) == ([], 0)
+    fields = dataset.pop("columns_read")["fields"]
+    assert (fields["submission"], fields["prompt"]) == ("submission", "prompt")
     assert dataset.pop("preview")["items"] == 3
     assert ed.get(f"/datasets/{dataset['id']}") == dataset
     [listed] = ed.get("/datasets")["items"]
@@ -32,6 +34,24 @@ def test_a_file_becomes_a_dataset_with_its_items(ed: ApiClient) -> None:
     item = ed.get(f"/items/{rows[0]['id']}")
     assert item["submission"] == "Paris is the capital of France."
     assert item["prompt"] == "What is the capital of France?"
+
+
+def test_a_column_of_own_ids_is_taken_and_said(ed: ApiClient) -> None:
+    text = "\n".join(
+        json.dumps({"question_id": f"q{n}", "output": f"Rome {n}.", "topic": "t"}) for n in (1, 2)
+    )
+    read = {
+        "fields": {"id": "question_id", "submission": "output"},
+        "metadata": ["topic"],
+        "own_id": True,
+    }
+    dataset = ed.send("POST", "/datasets/import", files={"file": upload(text, "a.jsonl")})
+    assert dataset["columns_read"] == read
+    rows = ed.get(f"/datasets/{dataset['id']}/items")["items"]
+    assert [row["key"] for row in rows] == ["q1", "q2"]
+    made = ed.send("POST", "/datasets/imports", files={"file": upload(text, "b.jsonl"), "name": "Behind"})
+    imports.work(made["id"], worker="w:1", now=timezone.now)
+    assert ed.get(f"/datasets/imports/{made['id']}")["columns_read"] == read
 
 
 def test_a_whole_file_is_of_the_version_that_is_named(ed: ApiClient) -> None:

@@ -98,7 +98,7 @@ def test_what_an_import_prints_names_the_dataset_to_other_commands(
     file.write_text('{"id": "one", "submission": "Paris."}')
     printed = ed("import-dataset", file).err
     dataset = Dataset.objects.get(name="answers")
-    assert printed == f"Stored answers (id:{dataset.pk})\n"
+    assert printed == f"Stored answers (id:{dataset.pk})\nColumns: id, submission\n"
     named = f"id:{dataset.pk}"
     for room in ("items", "columns", "raters", "versions", "halves", "tag"):
         assert ed("datasets", room, named).code == 0, room

@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks.coverage import clone_worlds, grid
+from benchmarks.coverage.criteria_worlds import CRITERIA
 from benchmarks.coverage.grid import Found, covered, every_world, held
 
 WORLDS = {
@@ -24,6 +25,9 @@ CHOSEN = [
     ("all labelled, by 2 others each", "alike items, p 0.95, n 30"),
     ("all labelled, by 2 of 5 each", "various items, p 0.5, n 100"),
     ("raw scores", "30 points in 0.02, n 30"),
+    ("2 criteria, judge against people", "good judge, steep rates, n 12"),
+    (f"{CRITERIA[-1].name}, judge against people", "good judge, steep rates, n 30"),
+    ("14 criteria, people and a judge in a seat", "wrong 0.1, hard and easy items, even rates, n 12"),
     ("mean score, rare failures", "0.04 fail, n 30"),
     ("mean score, rare failures", "0.03 fail, n 20"),
     ("Δ of scores, new failures", "0.04 newly fail, n 30"),

@@ -25,6 +25,7 @@ RECOGNISED = {
     "tests.yaml": "promptfoo",
     "export.json": "label-studio",
     "rollouts.jsonl": "verifiers",
+    "traces.jsonl": "verifiers-traces",
     "samples.jsonl": "openai-evals",
     "events.jsonl": "openai-evals-log",
 }
@@ -49,6 +50,9 @@ def test_every_example_is_read(filename):
             "choice",
             "check",
         ]
+    elif filename in ("rubric.csv", "grid.csv"):
+        kinds = {criterion.kind for criterion in read_rubric(data, filename=filename).criteria}
+        assert kinds == {"binary" if filename == "rubric.csv" else "choice"}
     elif filename == "labels.csv":
         assert len(read_labels(data, filename=filename)) == 2
     elif filename in SHAPES_OF_LABELS:
@@ -69,6 +73,8 @@ def test_there_is_an_example_of_everything():
         *RECOGNISED,
         *SHAPES_OF_LABELS,
         "rubric.yaml",
+        "rubric.csv",
+        "grid.csv",
         "replies.json",
         "items.jsonl",
         "items.csv",

@@ -87,7 +87,7 @@ def test_no_more_files_are_read_at_once_than_may_be(tmp_path: Path, monkeypatch:
     assert read_limited(until, second, read_here_bytes=1_000_000, at_once=1) == "read"
 
 
-@pytest.mark.parametrize("line", [b"{}\n", b"{\n", b"7\n"])
+@pytest.mark.parametrize("line", [b'{"submission": ""}\n', b"{\n", b"7\n"])
 def test_a_file_is_read_no_further_than_to_enough_faults(line: bytes) -> None:
     lines = line * (ENOUGH_FAULTS + 5_000)
     with pytest.raises(InvalidFile) as refused:

@@ -27,9 +27,10 @@ from rubricweb.models import (
     KeptFile,
 )
 from rubricweb.selectors.datasets.imports import faults_csv
+from rubricweb.services import file_reading
 from rubricweb.services.datasets import imports, systems
 from rubricweb.services.grading.workers import reaper
-from rubricweb.services.shared import file_reading, uploads
+from rubricweb.services.shared import uploads
 from tests import factories
 from tests.factories import Cast
 from tests.services.datasets.test_imported_runs import while_uncommitted

@@ -223,3 +223,20 @@ def test_columns_are_declared_on_the_page_and_stay_in_its_address(people, ed) ->
     )
     assert "No item matches" in none.content.decode()
     assert ed.get(url(people, "dataset", dataset.pk), {"where": "colour=red"}).status_code == 400
+
+
+ASKED = b"question_id,output\nq1,Rome.\nq2,Oslo.\n"
+
+
+def test_a_column_of_own_ids_is_preselected_and_may_be_declined(people, ed) -> None:
+    step = ed.post(url(people, "dataset_import"), {"file": SimpleUploadedFile("a.csv", ASKED)}).url
+    shown = ed.get(step)
+    assert shown.context["form"]["column_id"].value() == "question_id"
+    assert "question_id is another name of it: its values are unique." in shown.content.decode()
+    ed.post(step, {"column_id": "question_id", "column_submission": "output", "name": "own"})
+    assert list(Dataset.objects.get(name="own").items.values_list("key", flat=True)) == ["q1", "q2"]
+    step = ed.post(url(people, "dataset_import"), {"file": SimpleUploadedFile("a.csv", ASKED)}).url
+    ed.post(step, {"column_id": "", "column_submission": "output", "name": "made"})
+    keys = Dataset.objects.get(name="made").items.values_list("key", flat=True)
+    assert all(key.startswith("auto-") for key in keys)
+    assert Dataset.objects.get(name="made").items.first().metadata == {"question_id": "q1"}

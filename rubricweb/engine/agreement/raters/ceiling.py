@@ -84,7 +84,7 @@ def human_ceiling(
     no answer, and its unit counts for nobody. For each person left out the judge meets the same majority of
     the others, which gives a second pooled table: beside a judge who meets the majority of all, who are one
     more, people would look worse than they are. The intervals are bootstraps by item of both tables at once
-    (`resampled_sums`), of accuracies t (`mean_interval`).
+    (`resampled_sums`), of accuracies t (`mean_interval`, their difference `paired_share_difference`).
 
     Pairwise: `pair_accuracy` is `raw_agreement`; `pair_kappa` the mean of Cohen's κ over pairs of people
     weighted by the units they share, pairs with an undefined κ left out. Every figure is None when undefined.

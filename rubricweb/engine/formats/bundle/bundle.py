@@ -244,7 +244,7 @@ def _dataset(files: Mapping[str, bytes], faults: FaultList) -> DatasetFile | Non
     header = read_header(whole, inside)
     _take_over(inside, "dataset.json", faults)
     inside = FaultList()
-    reader = ItemReader(header, {}, cells=False, faults=inside)
+    reader = ItemReader(header, {}, cells=False, row_by_row=True, faults=inside)
     records = jsonl_records(_text(files, "items.jsonl"), inside)
     items = tuple(item for record in records if (item := reader.read(record)) is not None)
     _take_over(inside, "items.jsonl", faults)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from rubricweb.engine.errors import EnoughFaults, Fault, FaultList, InvalidFile, nearest
@@ -12,6 +13,7 @@ from rubricweb.engine.formats.dataset_values import (
     ALIASES,
     MACHINES_KEY,
     MAX_ID,
+    ColumnsRead,
     DatasetFile,
     ItemRecord,
     Preview,
@@ -21,8 +23,10 @@ from rubricweb.engine.formats.dataset_values import (
 from rubricweb.engine.formats.datasets.cases import UNNAMED
 from rubricweb.engine.formats.datasets.columns import preview_columns, suggested_columns
 from rubricweb.engine.formats.datasets.item_reader import ItemReader
+from rubricweb.engine.formats.datasets.own_ids import own_id_candidates, own_id_column
 from rubricweb.engine.formats.datasets.sources import OpenedFile, open_source
 from rubricweb.engine.formats.records import MAX_FILE_BYTES
+from rubricweb.engine.parsers.plain_text import composed
 from rubricweb.engine.rubric import Rubric
 
 __all__ = [
@@ -34,13 +38,18 @@ __all__ = [
     "Prompt",
     "preview",
     "read_dataset",
-    "read_dataset_in_part",
+    "read_import",
     "read_in_batches",
 ]
 
 
 ENOUGH_FAULTS = 10_000
 """A file is not read further than to so many faults: they are counted up to there."""
+
+BATCH_ITEMS = 500
+
+ROWS_LOOKED_AT = 10_000
+"""So many rows a preview looks at for a column of ids."""
 
 FAULTS_SHOWN = 20
 """So many faults among the first rows a preview has."""
@@ -88,26 +97,30 @@ def read_dataset(
         raise
 
 
-def read_dataset_in_part(
+def read_import(
     data: bytes,
     *,
     filename: str,
     columns: Mapping[str, str] | None = None,
     rubric: Rubric | None = None,
     version: str = UNNAMED,
+    in_part: bool = True,
 ) -> DatasetFile:
-    """``read_dataset`` that reads what it can of another program's file, and says what is ``left_out``.
+    """``read_dataset`` of a file that somebody brings in.
 
-    Left out are single records and answers without a counterpart here. A line that is no JSON, a rubric with
-    faults and a file without a single item left are refused all the same, and so is every fault of our own
-    formats.
+    Where it has neither ids nor case ids, a column of the user's own ids is taken for them: see
+    `own_id_column`. ``in_part`` reads what it can of another program's file, and says what is ``left_out``:
+    single records and answers without a counterpart here. A line that is no JSON, a rubric with faults and a
+    file without a single item left are refused all the same, and so is every fault of our own formats.
     """
     faults = FaultList(enough=ENOUGH_FAULTS)
     try:
         explicit = _checked_columns(columns, faults)
         source = open_source(data, filename, MAX_FILE_BYTES, faults)
+        source, own_id = _with_own_id(source, explicit)
+        explicit |= {"id": own_id} if own_id else {}
         source, reader = _reader(source, explicit, rubric, (), faults, version)
-        return _read(source, reader, faults, leave_out=True)
+        return _read(source, reader, faults, leave_out=in_part, own_id=bool(own_id))
     except EnoughFaults:
         faults.raise_as(InvalidFile)
         raise
@@ -122,9 +135,8 @@ def read_in_batches(
     in_part: bool = False,
     version: str = UNNAMED,
     max_bytes: int = MAX_FILE_BYTES,
-    batch_items: int = 500,
 ) -> Iterator[DatasetFile | RefusedFile]:
-    """``read_dataset``, or ``read_dataset_in_part``, of a file that need not fit into memory.
+    """``read_import`` of a file that need not fit into memory.
 
     Every batch is a file of some of the items; the last one, which may have none, says what was left out. A
     file with faults ends with a RefusedFile of up to ENOUGH_FAULTS of them, whatever came before. CSV and
@@ -134,13 +146,16 @@ def read_in_batches(
     try:
         explicit = _checked_columns(columns, faults)
         source = open_source(path, filename, max_bytes, faults)
+        again = partial(open_source, path, filename, max_bytes, FaultList())
+        source, own_id = _with_own_id(source, explicit, again)
+        explicit |= {"id": own_id} if own_id else {}
         source, reader = _reader(source, explicit, rubric, (), faults, version)
         any_item = False
         items: list[ItemRecord] = []
         for record in source.records:
             if (item := reader.read(record)) is not None:
                 items.append(item)
-            if len(items) == batch_items:
+            if len(items) == BATCH_ITEMS:
                 yield _file(source, items)
                 items, any_item = [], True
         any_item = any_item or bool(items)
@@ -151,7 +166,8 @@ def read_in_batches(
             return
         kept = tuple(faults)
         more = faults.total - len(kept)
-        yield dataclasses.replace(_file(source, items), left_out=kept, more_left_out=more)
+        read = reader.columns_read(own_id=bool(own_id)) if not source.recognised else ColumnsRead()
+        yield dataclasses.replace(_file(source, items), left_out=kept, more_left_out=more, columns=read)
     except EnoughFaults:
         yield RefusedFile(tuple(faults), 0)
     except InvalidFile as error:
@@ -172,9 +188,33 @@ def _reader(
     if rubric is not None and (brings_none or source.recognised):
         header = dataclasses.replace(header, rubric=rubric, rubric_is_faulty=False)
     reader = ItemReader(
-        header, explicit, cells=source.cells, faults=faults, needs=item_needs, version=version
+        header,
+        explicit,
+        cells=source.cells,
+        row_by_row=bool(source.recognised),
+        faults=faults,
+        needs=item_needs,
+        version=version,
     )
     return dataclasses.replace(source, header=header), reader
+
+
+def _with_own_id(
+    source: OpenedFile, explicit: Mapping[str, str], again: Callable[[], OpenedFile] | None = None
+) -> tuple[OpenedFile, str]:
+    """The source with all its records still to be read, and the column of the user's own ids in it, or "".
+
+    All records are looked at: those of the file opened ``again``, else they are kept in memory.
+    """
+    first = list(itertools.islice(source.records, 1))
+    has_names = first and not source.recognised
+    candidates = own_id_candidates(first[0].data, explicit) if has_names else []
+    if again is None and candidates:
+        first += source.records
+    whole = dataclasses.replace(source, records=itertools.chain(first, source.records))
+    if not candidates:
+        return whole, ""
+    return whole, own_id_column(first if again is None else again().records, candidates)
 
 
 def _file(source: OpenedFile, items: Iterable[ItemRecord]) -> DatasetFile:
@@ -190,14 +230,16 @@ def _read(
     *,
     may_be_empty: bool = False,
     leave_out: bool = False,
+    own_id: bool = False,
 ) -> DatasetFile:
     items = tuple(item for record in source.records if (item := reader.read(record)) is not None)
     reader.check_whole(empty=not items and (bool(source.recognised) or not may_be_empty))
     is_broken = source.broken or source.header.rubric_is_faulty
     if not (leave_out and source.recognised and items) or is_broken:
         _raise(faults, source)
-    kept = tuple(faults)
-    return dataclasses.replace(_file(source, items), left_out=kept, more_left_out=faults.total - len(kept))
+    kept, more = tuple(faults), faults.total - len(tuple(faults))
+    read = reader.columns_read(own_id=own_id) if not source.recognised else ColumnsRead()
+    return dataclasses.replace(_file(source, items), left_out=kept, more_left_out=more, columns=read)
 
 
 def preview(data: bytes | Path, filename: str, rows: int = 5, *, max_bytes: int = MAX_FILE_BYTES) -> Preview:
@@ -208,13 +250,19 @@ def preview(data: bytes | Path, filename: str, rows: int = 5, *, max_bytes: int 
     """
     faults = FaultList()
     source = open_source(data, filename, max_bytes, faults)
-    first = tuple(record.data for record in itertools.islice(source.records, rows))
+    looked_at = list(itertools.islice(source.records, rows))
+    first = tuple(record.data for record in looked_at)
     if not first:
         _raise(faults, source)
+    own = own_id_candidates(first[0], {}) if first and not source.recognised else []
+    beginning = itertools.chain(looked_at, itertools.islice(source.records, ROWS_LOOKED_AT if own else 0))
+    own_id = own_id_column(beginning, own)
     columns = tuple(dict.fromkeys(str(key) for record in first for key in record))
     named = [record.get(MACHINES_KEY) for record in first]
     machines = dict.fromkeys(str(rater) for given in named if isinstance(given, list) for rater in given)
     mapping = preview_columns(columns, first)
+    suggestions = suggested_columns(columns, mapping)
+    mapping |= {"id": own_id} if own_id else {}
     return Preview(
         source.format,
         columns,
@@ -222,8 +270,9 @@ def preview(data: bytes | Path, filename: str, rows: int = 5, *, max_bytes: int 
         mapping,
         source.recognised,
         tuple(machines),
-        suggested_columns(columns, mapping),
+        suggestions,
         () if source.recognised else tuple(faults)[:FAULTS_SHOWN],
+        bool(own_id),
     )
 
 
@@ -244,4 +293,5 @@ def _checked_columns(columns: Mapping[str, str] | None, faults: FaultList) -> di
     for name in columns or {}:
         if name not in ALIASES:
             faults.add(f"columns.{name}", "an unknown field", nearest(name, ALIASES))
-    return dict(columns or {})
+    # Names of columns are composed where files are read.
+    return {name: composed(column) for name, column in (columns or {}).items()}

@@ -8,7 +8,7 @@ from typing import Any
 from rubricweb.engine.errors import FaultList, join_place, nearest, shown
 from rubricweb.engine.formats.dataset_values import LabelRow
 from rubricweb.engine.formats.field_values import read_text
-from rubricweb.engine.parsers.plain_text import unstorable
+from rubricweb.engine.parsers.plain_text import folded, unstorable
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.verdict import ALLOWED_VERDICTS, Verdict
 
@@ -19,7 +19,7 @@ MAX_RATER = 120
 def read_label(criterion: Criterion | None, value: Any) -> str | None:
     """One label as it is stored: a Verdict, or the option's label as the rubric spells it; None is a gap.
 
-    Labels match after strip and casefold. Without a criterion (no rubric yet) verdicts only. Raises
+    Labels match as `folded`. Without a criterion (no rubric yet) verdicts only. Raises
     ValueError with what is allowed as its text: nobody labels a check, which is computed.
     """
     if value is None:
@@ -138,11 +138,11 @@ def _by_criterion(
     value: Mapping[Any, Any], rubric: Rubric, place: str, faults: FaultList
 ) -> Iterator[tuple[int, str, Any]]:
     """The position, the place and the value of each criterion that an object of criterion names has."""
-    positions = {name.strip().casefold(): i for i, name in enumerate(rubric.names)}
+    positions = {folded(name): i for i, name in enumerate(rubric.names)}
     seen: set[int] = set()
     for key, given in value.items():
         here = join_place(place, str(key))
-        position = positions.get(str(key).strip().casefold())
+        position = positions.get(folded(str(key)))
         if position is None:
             faults.add(here, "an unknown criterion", nearest(str(key), rubric.names))
         elif position in seen:

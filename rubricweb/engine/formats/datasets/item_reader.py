@@ -18,6 +18,7 @@ from rubricweb.engine.formats.content_ids import content_id, numbered_ids
 from rubricweb.engine.formats.dataset_values import (
     ALIASES,
     MACHINES_KEY,
+    ColumnsRead,
     DatasetHeader,
     ItemRecord,
     LabelRow,
@@ -74,7 +75,8 @@ class ItemReader:
     """Turns records into items one by one, remembering what must hold for all of them together.
 
     ``explicit`` is which column a field is read from, as ``read_dataset`` takes it; ``cells`` says that lists
-    and objects are written as JSON in text cells. ``needs`` are fields no item may leave out, beside the
+    and objects are written as JSON in text cells, ``row_by_row`` that every row without a
+    submission is a fault of its own. ``needs`` are fields no item may leave out, beside the
     submission; a rubric may also be the dataset's. ``version`` is the system version that answered all items,
     where one is said of the whole file. Faults go to ``faults``.
     """
@@ -85,6 +87,7 @@ class ItemReader:
         explicit: Mapping[str, str],
         *,
         cells: bool,
+        row_by_row: bool = False,
         faults: FaultList,
         needs: Iterable[str] = (),
         version: str = UNNAMED,
@@ -103,7 +106,8 @@ class ItemReader:
         self.any_record = False
         self.cases = CaseReader(faults, self.places_by_id, version)
         self.tags = CaseTagReader(faults)
-        self._submissions = SubmissionColumn(faults, in_table=cells)
+        self._submissions = SubmissionColumn(faults, noun="" if row_by_row else "column" if cells else "key")
+        self._read_as: dict[str, str] = {}
 
     def read(self, record: PlacedRecord) -> ItemRecord | None:
         """The item, or None when something about it was refused."""
@@ -173,6 +177,13 @@ class ItemReader:
             if values.get(name) is None:
                 self.faults.add(_at(place, mapping, name), "nothing", f"a {name} for every item")
 
+    def columns_read(self, *, own_id: bool = False) -> ColumnsRead:
+        """What the columns of the records so far were read as."""
+        fields = {name: self._read_as[name] for name in ALIASES if name in self._read_as}
+        others = self.columns_seen.keys() - {*fields.values(), *_OWN_KEYS}
+        metadata = [column for column in self.columns_seen if column in others]
+        return ColumnsRead(fields, tuple(metadata[:MOST_COLUMNS]), own_id)
+
     def check_whole(self, *, empty: bool) -> None:
         """What only shows at the end: no items at all, columns that no item has."""
         self._submissions.check_whole()
@@ -196,6 +207,9 @@ class ItemReader:
             if name in mapping and name not in self.explicit and value is not None and not is_object:
                 del mapping[name]
         leave_unsure(mapping, record.data, self.explicit)
+        for name, column in mapping.items():
+            if column in record.data:
+                self._read_as.setdefault(name, column)
         return mapping
 
     def _cell(self, name: str, value: Any, place: str) -> Any:
@@ -359,6 +373,9 @@ class ItemReader:
         self.places_by_id[numbered] = place
         return numbered
 
+
+MOST_COLUMNS = 200
+"""So many columns that became metadata are told."""
 
 _OWN_KEYS = (PROVENANCE_KEY, MACHINES_KEY)
 _LABEL_FIELDS = ("ground_truth", "ground_truth_reasons", "labels", "label_reasons", *_OWN_KEYS)

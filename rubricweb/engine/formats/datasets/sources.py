@@ -24,6 +24,7 @@ from rubricweb.engine.formats.records import (
     csv_records,
     format_of,
     jsonl_records,
+    named,
 )
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import check_text_file, decode
@@ -182,7 +183,7 @@ def _listed(items: Iterable[Any], faults: FaultList) -> Iterator[PlacedRecord]:
             continue
         record = {str(key): value for key, value in item.items()}
         if len(record) == len(item):
-            yield PlacedRecord(place, record)
+            yield PlacedRecord(place, named(record))
             continue
         for key, count in Counter(map(str, item)).items():
             if count > 1:

@@ -15,6 +15,7 @@ from rubricweb.engine.formats.foreign.openai_evals import OPENAI_EVALS_LOG, OPEN
 from rubricweb.engine.formats.foreign.promptfoo import PROMPTFOO
 from rubricweb.engine.formats.foreign.translation import ForeignDocument, ForeignRecords
 from rubricweb.engine.formats.foreign.verifiers_rollouts import VERIFIERS
+from rubricweb.engine.formats.foreign.verifiers_traces import VERIFIERS_TRACES
 
 DOCUMENTS: dict[str, ForeignDocument] = {
     "inspect-log": INSPECT_LOG,
@@ -25,6 +26,7 @@ DOCUMENTS: dict[str, ForeignDocument] = {
 RECORDS: dict[str, ForeignRecords] = {
     "label-studio": LABEL_STUDIO,
     "verifiers": VERIFIERS,
+    "verifiers-traces": VERIFIERS_TRACES,
     "openai-evals-log": OPENAI_EVALS_LOG,
     "openai-evals": OPENAI_EVALS_SAMPLES,
 }

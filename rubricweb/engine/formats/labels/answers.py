@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rubricweb.engine.number_format import plain_number
+from rubricweb.engine.parsers.plain_text import folded
 from rubricweb.engine.rubric import Criterion
 from rubricweb.engine.scoring.outcomes import own_label
 from rubricweb.engine.verdict import Label, Verdict
@@ -78,7 +79,7 @@ class CriterionValueReader:
         return self._read[text]
 
     def _answer(self, text: str, exact: bool) -> Label | None:
-        said = None if exact else self._said.get(text.casefold())
+        said = None if exact else self._said.get(folded(text))
         if said is not None:
             return said
         own = _own(self.criterion, text)
@@ -123,9 +124,9 @@ def _said(name: str, criterion: Criterion, values: Mapping[str, str]) -> dict[st
         if own is None:
             continue
         about, colon, rest = value.partition(": ")
-        if colon and about.strip().casefold() == name.casefold():
-            special[rest.strip().casefold()] = own
-        general[value.strip().casefold()] = own
+        if colon and folded(about) == folded(name):
+            special[folded(rest)] = own
+        general[folded(value)] = own
     return general | special
 
 

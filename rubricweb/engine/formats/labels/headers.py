@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from rubricweb.engine.formats.label_files import MAX_KEYS
+from rubricweb.engine.parsers.plain_text import folded
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "item_id": (
@@ -35,10 +36,22 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "final_verdict": ("final verdict",),
     "final_reason": ("final reason",),
     "rater_kind": ("rater kind", "rater type", "annotator type", "annotator kind", "kind"),
+    "case_id": (
+        "case id", "case", "case key", "question id", "prompt id", "task id", "example id", "item id", "item",
+        "id", "key", "question", "prompt", "task", "example",
+    ),
+    "system": (
+        "system", "system version", "model", "model name", "model id", "variant", "assistant", "version",
+        "build", "source",
+    ),
+    "attempt": ("attempt", "attempt number", "trial", "epoch", "sample", "sample number"),
 }  # fmt: skip
 """Per field the names its column may have, best first, as ``plain`` writes them."""
 
-OWN_NAMES = {"item_id": ("item id",), "criterion": ("criterion", "criteria", "criterion name")}
+OWN_NAMES = {
+    "item_id": ("item id", "item key", "item", "id", "key"),
+    "criterion": ("criterion", "criteria", "criterion name"),
+}
 """Names that say the field whatever the column holds."""
 
 LABEL_WORDS = frozenset(("verdict", "label", "rating", "score", "grade", "answer", "judgement", "judgment"))
@@ -55,7 +68,7 @@ _MAX_HEADER = 2 * MAX_KEYS["criterion"] + MAX_KEYS["rater"]
 
 def plain(name: str) -> str:
     """A name as it is compared: ``Narrative_Ending`` and ``narrative ending`` are the same."""
-    return re.sub(r"[\s_\-]+", " ", name).strip().casefold()
+    return folded(re.sub(r"[\s_\-]+", " ", name))
 
 
 class CriterionNames:
@@ -70,10 +83,10 @@ class CriterionNames:
         self._ids: dict[str, str | None] = {}
         for id, name in ids:
             if id:
-                key = id.strip().casefold()
+                key = folded(id)
                 self._ids[key] = name if self._ids.get(key, name) == name else None
         self._written = {name: name for name in self.names}
-        self._exact = {name.strip().casefold(): name for name in self.names}
+        self._exact = {folded(name): name for name in self.names}
         self._loose: dict[str, str | None] = {}
         for name in self.names:
             self._loose[plain(name)] = None if plain(name) in self._loose else name
@@ -82,9 +95,9 @@ class CriterionNames:
         """The name this text stands for."""
         return (
             self._written.get(text)
-            or self._exact.get(text.strip().casefold())
+            or self._exact.get(folded(text))
             or self._loose.get(plain(text))
-            or self._ids.get(text.strip().casefold())
+            or self._ids.get(folded(text))
         )
 
 

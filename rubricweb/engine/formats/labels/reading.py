@@ -1,5 +1,7 @@
 """Files of labels in the usual shapes, read against a rubric: what they say, and what is left out."""
 
+# Long because a row of labels is followed from its cells to the answers it gives.
+
 from __future__ import annotations
 
 import itertools
@@ -10,6 +12,7 @@ from pathlib import PurePath
 from typing import Any
 
 from rubricweb.engine.errors import Fault, FaultList, InvalidFile, encodable, join_place, nearest, shown
+from rubricweb.engine.formats.datasets.known_keys import KnownItems
 from rubricweb.engine.formats.datasets.sources import open_source
 from rubricweb.engine.formats.label_files import (
     FIELDS,
@@ -29,19 +32,20 @@ from rubricweb.engine.formats.labels.answers import (
     number_of,
     value_text,
 )
-from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem, Why, line_number
+from rubricweb.engine.formats.labels.choices import composed_choices
+from rubricweb.engine.formats.labels.items import answer_of, no_item
+from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem, line_number
 from rubricweb.engine.formats.labels.recognition import KnownNames, recognised
 from rubricweb.engine.formats.labels.restoring import is_own_export, restored_choices, restored_rows
 from rubricweb.engine.formats.labels.rubrics import Rubrics
-from rubricweb.engine.formats.labels.said import SaidCell, leave_out_uncounted
+from rubricweb.engine.formats.labels.said import SAMPLE_CHARACTERS, SaidCell, leave_out_uncounted, sample_of
 from rubricweb.engine.formats.records import MAX_FILE_BYTES, PlacedRecord
-from rubricweb.engine.parsers.plain_text import unstorable
+from rubricweb.engine.parsers.plain_text import composed, unstorable
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.verdict import ALLOWED_VERDICTS, Label, Verdict
 
 SAMPLE_ROWS = 2_000
 """The columns of a file are those of so many first rows, and are recognised by what stands there."""
-SAMPLE_CHARACTERS = 200
 MAX_UNKNOWN = 100
 """Different values without a meaning that are listed; the labels with further ones are left out."""
 
@@ -90,17 +94,19 @@ def read_label_table(
     choices: LabelChoices | None = None,
     rubric: Rubric | None = None,
     own_rubrics: Mapping[str, Rubric] | None = None,
-    items: Collection[str] | None = None,
+    items: KnownItems | Collection[str] | None = None,
     exact: bool = False,
     max_bytes: int = MAX_FILE_BYTES,
 ) -> LabelsReading:
     """Read a CSV, JSONL, JSON or Parquet file of labels in any of the shapes.
 
     ``rubric`` (or ``own_rubrics`` by item id, which come first) has the criteria; without one only verdicts
-    of long files are taken. ``items`` are the ids there are, where that is known. ``exact`` takes answers
-    only as the criteria write them, not yes, pass or 1. Raises InvalidFile for what is no table at all.
+    of long files are taken. ``items`` are those there are, or their ids, where that is known: labels then
+    have the ids as they are there, see ``KnownKeys``. ``exact`` takes answers only as the criteria write
+    them, not yes, pass or 1. Raises InvalidFile for what is no table at all.
     """
-    choices = choices or LabelChoices()
+    choices = composed_choices(choices or LabelChoices())
+    known_items = KnownItems(items) if isinstance(items, Collection) else items
     unread = FaultList()
     source = open_source(data, filename, max_bytes, unread, translated=False)
     beginning = list(itertools.islice(source.records, SAMPLE_ROWS))
@@ -111,17 +117,17 @@ def read_label_table(
         unread.raise_as(InvalidFile)
     rubrics = Rubrics(rubric, own_rubrics or {})
     criteria = [pair for one in rubrics.every for pair in one.by_name.items()]
-    known = KnownNames.of(criteria, choices, items)
+    known = KnownNames.of(criteria, choices, known_items)
     columns = tuple(dict.fromkeys(str(key) for record in first for key in record.data))
     if source.format == "csv":
         choices = restored_choices(choices, columns)
     unclear = FaultList()
-    sample = _sample(first, columns)
+    sample = sample_of(first, columns)
     examples = {column: values[0] for column, values in sample.items() if values}
     found, fields = recognised(sample, known, choices, unclear)
     if found is None:
         return LabelsReading(columns, None, (), refused=tuple(unclear), fields=fields, examples=examples)
-    reader = _RowReader(found, rubrics, choices, items, PurePath(filename).stem.strip(), exact=exact)
+    reader = _RowReader(found, rubrics, choices, known_items, PurePath(filename).stem.strip(), exact=exact)
     records: Iterator[PlacedRecord] = itertools.chain(beginning, source.records)
     if source.format == "csv":
         # A reason of another program may begin with a quotation mark of its own.
@@ -129,17 +135,6 @@ def read_label_table(
     for record in records:
         reader.take(record)
     return replace(reader.reading(columns, unread), fields=fields, examples=examples)
-
-
-def _sample(first: list[PlacedRecord], columns: tuple[str, ...]) -> dict[str, list[str]]:
-    """The first values of every column, as texts."""
-    values: dict[str, list[str]] = {column: [] for column in columns}
-    for record in first:
-        for column, value in record.data.items():
-            text = value_text(value)
-            if text:
-                values[str(column)].append(text[:SAMPLE_CHARACTERS])
-    return values
 
 
 class _RowReader:
@@ -150,7 +145,7 @@ class _RowReader:
         columns: LabelColumns,
         rubrics: Rubrics,
         choices: LabelChoices,
-        items: Collection[str] | None,
+        items: KnownItems | None,
         stem: str,
         *,
         exact: bool,
@@ -172,17 +167,13 @@ class _RowReader:
     def take(self, record: PlacedRecord) -> None:
         columns = self._found
         problems: list[RowProblem] = []
-        item_id = self._key(record, "item_id", columns.item_id, "no_item", problems)
-        if item_id and self._items is not None and item_id not in self._items:
-            place = join_place(record.place, columns.item_id)
-            fault = Fault(place, repr(item_id[:200]), "the id of an item in the dataset")
-            problems.append(RowProblem("item", fault, item_id[:200]))
+        item_id = self._item(record, problems)
         named = ""
         if columns.criterion:
             named = self._key(record, "criterion", columns.criterion, "criterion", problems)
         rater = self._rater
         if columns.rater:
-            rater = self._key(record, "rater", columns.rater, "no_rater", problems)
+            rater = composed(self._key(record, "rater", columns.rater, "no_rater", problems))
         kind = self._kind(record, rater, problems)
         spoken = columns.shape == "long"
         cells = columns.cells if spoken else [one for one in columns.cells if one.is_filled(record.data)]
@@ -195,6 +186,27 @@ class _RowReader:
             by = cell.rater or rater
             here = kind if not cell.rater else self._kind(record, by, problems)
             self._said.append(self._say(record, cell, (item_id, about, by), here, list(problems)))
+
+    def _item(self, record: PlacedRecord, problems: list[RowProblem]) -> str:
+        """The id of the item a row is about, as the dataset has it; with a problem where it has no such."""
+        columns, items = self._found, self._items
+        field = "item_id" if columns.item_id else "case_id"
+        column = columns.item_id or columns.case_id
+        text = self._key(record, field, column, "no_item", problems)
+        if not text:
+            return ""
+        system = value_text(record.data.get(columns.system)) or "" if columns.system else ""
+        attempt = value_text(record.data.get(columns.attempt)) or "" if columns.attempt else ""
+        found: str | tuple[str, str] = text
+        if field == "case_id":
+            found = answer_of(items, text, system, attempt)
+        elif items is not None:
+            found = items.ids.find(text) or no_item(items, text)
+        if isinstance(found, str):
+            return found
+        fault = Fault(join_place(record.place, column), *found)
+        problems.append(RowProblem("item", fault, " of ".join(filter(None, (text, system)))[:200]))
+        return text
 
     def _say(
         self,
@@ -292,16 +304,16 @@ class _RowReader:
             key = said.key
             if key in first:
                 is_other = first[key][1:] != (answer, final)
-                self._second(said, first[key][0].place, why="contradiction" if is_other else "twice")
+                self._out.add([said.second(first[key][0].place, is_other=is_other)])
                 # Nobody can say which of the two is meant, so the first one is left out as well.
                 if is_other and key not in contradicted:
                     contradicted.add(key)
                     del labels[key]
-                    self._second(first[key][0], said.place, why="contradiction")
+                    self._out.add([first[key][0].second(said.place, is_other=True)])
                 continue
             first[key] = (said, answer, final)
             later = (final, said.final.reason) if said.final else ()
-            labels[key] = LabelRecord(*_line_and(said), answer, said.reason, said.kind, *later)
+            labels[key] = LabelRecord(*said.named, answer, said.reason, said.kind, *later)
         for fault in unread:
             if fault.found.startswith(BROKEN_FILE):
                 self._refused.add(fault.place, fault.found, fault.allowed)
@@ -367,22 +379,9 @@ class _RowReader:
                 self._unknown.setdefault(key, Counter())[cell.criterion] += 1
         cell.problems.append(RowProblem("value", Fault(place, shown(cell.value), allowed), name))
 
-    def _second(self, cell: SaidCell, place: str, *, why: Why) -> None:
-        """Leaves out a label that stands at `place` as well: the same again, or a different one."""
-        unit = f"by {cell.rater!r} on {cell.criterion!r} of {cell.item_id!r}"
-        found = f"a second verdict {unit} (as {place})"
-        if why == "contradiction":
-            found = f"a verdict {unit} that differs from the one at {place}"
-        fault = Fault(cell.place, found, "one verdict per item, criterion and rater")
-        self._out.add([RowProblem(why, fault)])
-
     def _unknown_values(self) -> tuple[UnknownValue, ...]:
         found = [
             UnknownValue(encodable(value), sum(criteria.values()), tuple(criteria), allowed[:-1])
             for (value, allowed), criteria in self._unknown.items()
         ]
         return tuple(sorted(found, key=lambda one: -one.labels))
-
-
-def _line_and(cell: SaidCell) -> tuple[int, str, str, str]:
-    return line_number(cell.place), cell.item_id, cell.criterion, cell.rater

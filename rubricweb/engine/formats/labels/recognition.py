@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rubricweb.engine.errors import FaultList, nearest, shortened
+from rubricweb.engine.errors import FaultList, shortened
+from rubricweb.engine.formats.datasets.known_keys import KnownItems, whole_number
 from rubricweb.engine.formats.label_files import (
     FIELDS,
     RATER_KINDS,
-    SHAPES,
     LabelCell,
     LabelChoices,
     LabelColumns,
 )
 from rubricweb.engine.formats.labels.answers import GRADES, WORDS, allowed_labels
+from rubricweb.engine.formats.labels.choices import check_choices
 from rubricweb.engine.formats.labels.headers import (
     ALIASES,
     OWN_NAMES,
@@ -26,6 +27,7 @@ from rubricweb.engine.formats.labels.headers import (
     read_header,
     read_rater_header,
 )
+from rubricweb.engine.parsers.plain_text import folded
 from rubricweb.engine.rubric import Criterion
 from rubricweb.engine.verdict import Verdict
 
@@ -40,30 +42,36 @@ class KnownNames:
 
     names: CriterionNames
     answers: frozenset[str]
-    items: Collection[str] | None = None
+    items: KnownItems | None = None
 
     @classmethod
     def of(
-        cls, criteria: Iterable[tuple[str, Criterion]], choices: LabelChoices, items: Collection[str] | None
+        cls, criteria: Iterable[tuple[str, Criterion]], choices: LabelChoices, items: KnownItems | None
     ) -> KnownNames:
         """Of named criteria, and of what a person said values stand for."""
         named = [(name, one) for name, one in criteria if not one.is_check]
-        answers = {text.casefold() for text in (*WORDS, *GRADES, *Verdict, *choices.values)}
-        answers |= {value.partition(": ")[2].casefold() for value in choices.values if ": " in value}
+        answers = {folded(text) for text in (*WORDS, *GRADES, *Verdict, *choices.values)}
+        answers |= {folded(value.partition(": ")[2]) for value in choices.values if ": " in value}
         for _, one in named:
-            answers |= {label.casefold() for label in allowed_labels(one)}
+            answers |= {folded(label) for label in allowed_labels(one)}
             answers |= {f"{option.value:g}" for option in one.options}
         names = CriterionNames([name for name, _ in named], [(one.id, name) for name, one in named])
         return cls(names, frozenset(answers), items)
 
     def is_item(self, text: str) -> bool:
-        return self.items is not None and text in self.items
+        return self.items is not None and self.items.is_item(text)
+
+    def is_case(self, text: str) -> bool:
+        return self.items is not None and self.items.is_case(text)
+
+    def is_system(self, text: str) -> bool:
+        return self.items is not None and self.items.is_system(text)
 
     def is_criterion(self, text: str) -> bool:
         return self.names.find(text) is not None
 
     def is_answer(self, text: str) -> bool:
-        return text.casefold() in self.answers
+        return folded(text) in self.answers
 
 
 def recognised(
@@ -75,7 +83,7 @@ def recognised(
     ``faults``; the columns are then None, and the fields those that could be told.
     """
     recogniser = _Recogniser(sample, known, choices)
-    _check(sample, known, choices, faults)
+    check_choices(sample, known.names, known.answers, choices, faults)
     if faults:
         return None, {}
     found = recogniser.find()
@@ -90,22 +98,7 @@ def _columns_text(columns: list[str]) -> str:
     return f"the columns {', '.join(shortened(name) for name in columns[:COLUMNS_NAMED])}{more}"
 
 
-def _check(
-    sample: Mapping[str, Sequence[str]], known: KnownNames, choices: LabelChoices, faults: FaultList
-) -> None:
-    """Choices that name what the file or the rubric does not have."""
-    for field, column in choices.columns.items():
-        if column and column not in sample:
-            faults.add(f"columns.{field}", f"the column {column!r}", nearest(column, sample))
-    if choices.shape is not None and choices.shape not in SHAPES:
-        faults.add("shape", repr(choices.shape), nearest(choices.shape, SHAPES))
-    if choices.criterion and not known.is_criterion(choices.criterion):
-        faults.add("criterion", repr(choices.criterion), nearest(choices.criterion, known.names.names))
-    for value, answer in choices.values.items():
-        if answer.strip().casefold() not in known.answers:
-            faults.add(f"values.{value}", repr(answer), "an answer to one of the criteria")
-
-
+# Long because each column is found with those in mind that were found before it.
 class _Recogniser:
     """One table: the columns nobody has said anything of yet are free.
 
@@ -132,8 +125,8 @@ class _Recogniser:
 
     def missing(self) -> str:
         """What no column says."""
-        if not self._item_id:
-            lacks = "the items' ids (item_id)"
+        if not (self._item_id or self._case_id):
+            lacks = "the items' ids (item_id), or which case and system a label is about (case_id, system)"
         elif self._criterion and not self._verdict:
             lacks = "the verdicts (verdict)"
         elif self._choices.shape == "raters" or self._rater_cells() or self._verdict:
@@ -146,6 +139,9 @@ class _Recogniser:
         """What can be told of single columns where it does not make a shape."""
         told = {
             "item_id": self._item_id,
+            "case_id": self._case_id,
+            "system": self._system,
+            "attempt": self._attempt,
             "criterion": self._criterion,
             "rater": self._rater,
             "verdict": self._verdict,
@@ -153,9 +149,14 @@ class _Recogniser:
         return {column: field for field, column in told.items() if column}
 
     def find(self) -> LabelColumns | None:
-        item_id = self._item_id
-        if not item_id:
+        if not (self._item_id or self._case_id):
             return None
+        found = self._shaped(self._item_id)
+        if found is None or self._item_id:
+            return found
+        return replace(found, case_id=self._case_id, system=self._system, attempt=self._attempt)
+
+    def _shaped(self, item_id: str) -> LabelColumns | None:
         # In this order: what could be taken for more than one shape is taken for the earlier one.
         finders = {
             "long": self._long,
@@ -199,7 +200,8 @@ class _Recogniser:
     def _both(self, item_id: str) -> LabelColumns | None:
         cells = self._cells(lambda header: bool(header.criterion and header.rater))
         alone = self._cells(lambda header: bool(header.criterion and not header.rater))
-        if not cells or (self._choices.shape is None and len(alone) > len(cells)):
+        by_rater = any(cell.rater for cell in cells)
+        if not cells or (self._choices.shape is None and (len(alone) > len(cells) or not by_rater)):
             return None
         by_row = "" if all(cell.rater for cell in cells) else self._rater
         return LabelColumns("both", item_id, cells, "", by_row, self._kind)
@@ -218,7 +220,7 @@ class _Recogniser:
         headers = {
             column: one
             for column, one in self._headers.items()
-            if wanted(one) or (column in self._said and one.criterion)
+            if column not in self._naming and (wanted(one) or (column in self._said and one.criterion))
         }
         return _cells_of(headers)
 
@@ -241,7 +243,12 @@ class _Recogniser:
 
     @cached_property
     def _taken(self) -> set[str]:
-        return {self._item_id, self._criterion, self._rater, self._kind} - {""}
+        return {*self._naming, self._criterion, self._rater, self._kind} - {""}
+
+    @cached_property
+    def _naming(self) -> set[str]:
+        """The columns that name the item: what is one of them is nothing else."""
+        return {self._item_id, self._case_id, self._system, self._attempt} - {""}
 
     @cached_property
     def _one_criterion(self) -> str:
@@ -255,33 +262,67 @@ class _Recogniser:
     def _item_id(self) -> str:
         if "item_id" in self._roles:
             return self._roles["item_id"]
+        if self._roles.get("case_id"):
+            return ""
         named = self._named("item_id")
         shares = {column: self._share(column, self._known.is_item) for column in self._free}
         fitting = [column for column in named if shares[column] >= _HALF]
         if fitting:
             return fitting[0]
-        best = max(shares, key=lambda column: shares[column], default="")
-        if best and shares[best] >= _HALF:
+        if self._case_id:
+            return ""
+        # What is called like the id is the id: were another column taken whose values happen to fit, such as
+        # a score, every label would be on a wrong item.
+        own = [column for column in named if plain(column) in OWN_NAMES["item_id"]]
+        answers = [one for one in self._named("verdict") if self._share(one, self._known.is_answer) >= _HALF]
+        others = [column for column in self._free if column not in (*self._headers, *answers)]
+        best = max(others, key=lambda column: shares[column], default="")
+        if best and shares[best] >= _HALF and not own:
             return best
         return max(named, key=lambda column: shares[column], default="")
+
+    @cached_property
+    def _case_id(self) -> str:
+        """The column of cases, where no column holds ids of items."""
+        if "case_id" in self._roles or "item_id" in self._roles:
+            return self._roles.get("case_id", "")
+        named = self._named("case_id")
+        if any(self._share(column, self._known.is_item) >= _HALF for column in self._named("item_id")):
+            return ""
+        return next((column for column in named if self._share(column, self._known.is_case) >= _HALF), "")
+
+    @cached_property
+    def _system(self) -> str:
+        if "system" in self._roles or not self._case_id:
+            return self._roles.get("system", "")
+        named = [column for column in self._named("system") if column != self._case_id]
+        return next((column for column in named if self._share(column, self._known.is_system) >= _HALF), "")
+
+    @cached_property
+    def _attempt(self) -> str:
+        if "attempt" in self._roles or not self._case_id:
+            return self._roles.get("attempt", "")
+        others = {self._case_id, self._system}
+        named = [column for column in self._named("attempt") if column not in others]
+        return next((column for column in named if self._share(column, _is_whole) >= _MOST), "")
 
     @cached_property
     def _criterion(self) -> str:
         if "criterion" in self._roles:
             return self._roles["criterion"]
-        others = [column for column in self._free if column != self._item_id]
+        others = [column for column in self._free if column not in self._naming]
         shares = {column: self._share(column, self._known.is_criterion) for column in others}
         best = max(shares, key=lambda column: shares[column], default="")
         if best and shares[best] >= _HALF:
             return best
         own = [column for column in self._named("criterion") if plain(column) in OWN_NAMES["criterion"]]
-        return own[0] if own and own[0] != self._item_id else ""
+        return own[0] if own and own[0] not in self._naming else ""
 
     @cached_property
     def _rater(self) -> str:
         if "rater" in self._roles:
             return self._roles["rater"]
-        others = {self._item_id, self._criterion}
+        others = {*self._naming, self._criterion}
         return next((column for column in self._named("rater") if column not in others), "")
 
     @cached_property
@@ -346,6 +387,10 @@ def _is_rater_name(name: str) -> bool:
     """``rater_1``, ``Annotator B``: a word for raters and one more."""
     words = plain(name).split()
     return len(words) == 2 and words[0] in RATER_WORDS and words[1] != "id"
+
+
+def _is_whole(text: str) -> bool:
+    return whole_number(text) is not None
 
 
 def _is_kind(text: str) -> bool:

@@ -172,7 +172,7 @@ def test_labels_without_any_rubric_are_read_for_the_rubric_to_come():
 @pytest.mark.parametrize(
     ("items", "expected"),
     [
-        ([{}], [("items[0].submission", "nothing")]),
+        ([{"id": "a"}], [("submission", "the keys id")]),
         ([{"submission": " "}], [("items[0].submission", "an empty text")]),
         ([{"output": 5}], [("items[0].output", "5")]),
         ([{"submission": ["a"]}], [("items[0].submission", "a list")]),
@@ -366,7 +366,7 @@ def test_files_beyond_the_cap_are_refused_unread():
 
 def test_two_hundred_faults_are_told_and_the_rest_counted():
     with pytest.raises(InvalidFile) as refused:
-        read([{}] * 1000)
+        read([{"submission": "x"}, *[{}] * 1000])
     assert (len(refused.value.faults), refused.value.more) == (200, 800)
 
 

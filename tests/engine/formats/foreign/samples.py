@@ -173,12 +173,30 @@ OPENAI_EVALS_LOG = [
     {"final_report": {"accuracy": 0.0}},
 ]
 
+VERIFIERS_TRACES = [
+    {
+        "id": "e1",
+        "task": {"type": "Capital", "data": {"idx": 0, "prompt": "Capital of France?", "answer": "Paris"}},
+        "traces": [
+            {
+                "id": "t1",
+                "task": {"type": "Capital", "data": {"idx": 0, "prompt": "Capital of France?"}},
+                "nodes": [
+                    {"message": {"role": "user", "content": "Capital of France?"}},
+                    {"parent": 0, "message": {"role": "assistant", "content": "Paris"}, "sampled": True},
+                ],
+            }
+        ],
+    }
+]
+
 # What stands in the file: JSON, or a list of its lines.
 FOREIGN: list[tuple[str, Any]] = [
     ("log.json", INSPECT),
     ("results.json", PROMPTFOO_RESULTS),
     ("export.json", LABEL_STUDIO),
     ("rollouts.jsonl", VERIFIERS),
+    ("traces.jsonl", VERIFIERS_TRACES),
     ("samples.jsonl", OPENAI_EVALS),
     ("events.jsonl", OPENAI_EVALS_LOG),
 ]

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from rubricweb.engine.errors import InvalidFile
-from rubricweb.engine.formats.datasets.files import preview, read_dataset, read_dataset_in_part
+from rubricweb.engine.formats.datasets.files import preview, read_dataset, read_import
 from rubricweb.engine.formats.foreign import DOCUMENTS, RECORDS
 from rubricweb.engine.parsers.yaml_text import dump_yaml
 from rubricweb.engine.rubric import Rubric
@@ -157,7 +157,7 @@ def test_promptfoo_results_become_items_with_checks_and_labels():
 
 def in_part(value, filename="file.json"):
     """The labels that are read, and what is left out."""
-    file = read_dataset_in_part(encoded(value, filename), filename=filename)
+    file = read_import(encoded(value, filename), filename=filename)
     return labels(file), [(fault.place, fault.found) for fault in file.left_out]
 
 

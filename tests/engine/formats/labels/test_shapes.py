@@ -93,8 +93,8 @@ def test_columns_are_known_by_what_stands_in_them_whatever_they_are_called() -> 
     reading = read("a,b,c,rater\nr1,polite,yes,ann\nr3,final tone,cold,ann\nr2,rude,no,ann\n")
     assert (reading.found.item_id, reading.found.criterion, reading.found.cells[0].column) == ("a", "b", "c")
     assert len(reading.labels) == 3
-    # A name that fits does not win over a column that holds the items.
-    reading = read("id,text,polite\n1,r1,yes\n2,r2,no\n")
+    # A name that may be the id does not win over a column that holds the items.
+    reading = read("example,text,polite\n1,r1,yes\n2,r2,no\n")
     assert (reading.found.item_id, reading.found.shape) == ("text", "criteria")
 
 

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
-from rubricweb.engine.agreement import Figure, HumanCeiling, OptionAgreement, PairAgreement, SeatWithin
+from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.agreement.judge.options import OptionAgreement
+from rubricweb.engine.agreement.judge.pairs import PairAgreement
+from rubricweb.engine.agreement.raters.ceiling import HumanCeiling, SeatWithin
 
 MOST_TIED = 0.1
 """The share of tied units above which the majority of people is no measure of a judge."""
