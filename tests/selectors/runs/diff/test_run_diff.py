@@ -133,7 +133,8 @@ def test_the_other_way_round_every_sign_turns(people: Cast, before: Run, after: 
 def test_a_difference_is_one_only_when_its_interval_leaves_zero_out(people: Cast, dataset, version) -> None:
     low = graded(people, dataset, version, dict.fromkeys(KEYS, ("UNMET", "UNMET", "Cold")))
     high = graded(people, dataset, version, dict.fromkeys(KEYS, ("MET", "UNMET", "Warm")))
-    assert run_diff(high, low, viewer=people.bob).direction == "open"  # four items are few
+    # Four times the whole scale, with −½ and ½ more: 4/6 − 2.5706 · √(1.8333 / 5 / 6) = 0.0312.
+    assert run_diff(high, low, viewer=people.bob).scores.difference.low == pytest.approx(0.0312, abs=1e-3)
     low, high = _all_met_or_not(people, items=30)
     found = run_diff(high, low, viewer=people.bob)
     assert found.direction == "up"
