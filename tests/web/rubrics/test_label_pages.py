@@ -105,9 +105,9 @@ def test_publishing_shows_what_stands_on_the_words_before_and_takes_the_choice(
     assert "v2 capital carry Only a comma. 6 – Ed" in rubric_page
 
 
-def test_word_diffs_of_a_page_end_where_their_steps_are_used_up() -> None:
-    # 2,000 words and spaces each: 4,000,000 pairs are one criterion's.
-    long = " ".join(f"w{n}" for n in range(999))
+def test_word_diffs_of_a_page_end_where_their_pairs_are_used_up() -> None:
+    # 8,000 words and blanks each: seven criteria have 448 of the 500 million pairs of a page.
+    long = " ".join(f"w{n}" for n in range(3_999))
     change = LabelChange(
         uid="c",
         name="c",
@@ -117,9 +117,9 @@ def test_word_diffs_of_a_page_end_where_their_steps_are_used_up() -> None:
         reviews=0,
         decisions=0,
     )
-    rows = label_choices(LabelChanges((change, change), None))
+    rows = label_choices(LabelChanges((change,) * 8, None))
     kinds = [[segment.kind for segment in row.words] for row in rows]
-    assert kinds == [["gone", "new", "same"], ["gone", "new"]]
+    assert kinds == [["gone", "new", "same"]] * 7 + [["gone", "new"]]
 
 
 def test_options_are_mapped_one_by_one_and_nothing_typed_is_lost(
