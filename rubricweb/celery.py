@@ -21,7 +21,8 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 from django.conf import settings
 
-from rubricweb import file_broker, shutdown_flag
+from rubricweb import file_broker
+from rubricweb.services.grading.workers import shutdown_flag
 
 app = Celery("rubricweb")
 app.conf.update(

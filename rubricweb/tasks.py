@@ -11,7 +11,6 @@ from django.urls import reverse
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from rubricweb import shutdown_flag
 from rubricweb.models import Notice
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.services import notices
@@ -19,7 +18,7 @@ from rubricweb.services.combinations import combinations
 from rubricweb.services.datasets import imports
 from rubricweb.services.deletions import deletions
 from rubricweb.services.grading import session
-from rubricweb.services.grading.workers import reaper, registry
+from rubricweb.services.grading.workers import reaper, registry, shutdown_flag
 from rubricweb.services.shared import idempotency, shared_cache, uploads
 from rubricweb.services.shared.database_retry import retry_while_away
 from rubricweb.services.teams import retention

@@ -1,6 +1,6 @@
 """How often the interval of every figure the product shows holds the truth: `python -m benchmarks.coverage`.
 
-Takes some forty minutes of one processor. `--repetitions 100` is a quick look; `--only seat` runs the
+Takes about an hour of one processor. `--repetitions 100` is a quick look; `--only seat` runs the
 families whose names hold those words, or the one called so; `--cells` prints every cell.
 """
 

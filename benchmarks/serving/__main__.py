@@ -23,6 +23,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from tests.installation import ROOT, Installation, scratch_installation
@@ -124,7 +125,7 @@ class Load:
 
     def go_on(self, seconds: float, slow: int) -> Answers:
         jobs: list[Callable[[], None]] = [self._health, self._runs, self._exports, self._pages]
-        jobs += [lambda token=token: self._review(token) for token in self._seeded["tokens"]]
+        jobs += [partial(self._review, token) for token in self._seeded["tokens"]]
         if slow:
             jobs.append(lambda: self._be_slow(slow))
         threads = [threading.Thread(target=self._guarded, args=(job,)) for job in jobs]

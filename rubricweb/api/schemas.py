@@ -108,7 +108,7 @@ def list_of(row: type[Schema], *, leaves_out: bool = False) -> type[Schema]:
     name = f"{row.__name__.removesuffix('InList')}List"
     if leaves_out:
         beside = (list[LeftOut], Field(description="Of the whole list; empty where nothing is left out."))
-        return create_model(  # type: ignore[call-overload,no-any-return]  # a class made here
+        return create_model(  # a class made here
             name,
             __base__=Schema,
             items=(list[row], ...),  # type: ignore[valid-type]  # the same

@@ -346,10 +346,7 @@ def cluster_figure(
         units, width = np.bincount(strata.codes), terms.shape[1]
         unseen = spread_over_strata(unseen, units)
         few = few_per_stratum(units, len(contributions))
-
-        def of_sums(sums: Floats) -> Floats:
-            return statistic(sums.reshape(*sums.shape[:-1], len(units), width))
-
+        of_sums = _of_strata(statistic, len(units), width)
     drawn = resamples if len(contributions) > 1 else 0
     sums = resampled_sums(contributions, resamples=drawn, seed=seed, unseen=unseen)
     figure = bootstrap_figure(contributions, sums, of_sums, n=n)
@@ -357,6 +354,11 @@ def cluster_figure(
         return figure
     left_out = of_sums(jackknife_sums(contributions, unseen))
     return interval_of_few(figure, left_out, len(contributions), of_difference=strata.of_difference)
+
+
+def _of_strata(statistic: Statistic, count: int, width: int) -> Statistic:
+    """The same of (… × strata·terms), strata side by side."""
+    return lambda sums: statistic(sums.reshape(*sums.shape[:-1], count, width))
 
 
 def interval_of_few(
@@ -391,7 +393,7 @@ def few_per_stratum(units: NDArray[np.int64], clusters: int) -> bool:
 
 def spread_over_strata(unseen: Floats, units: NDArray[np.int64]) -> Floats:
     """(kinds × strata·terms) from (kinds × terms): each stratum has the part it has of the units."""
-    parts = units / units.sum()
+    parts = units / max(1, int(units.sum()))
     return np.asarray(np.kron(parts[None, :], unseen), dtype=np.float64)
 
 

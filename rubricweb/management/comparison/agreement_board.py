@@ -86,8 +86,9 @@ def _print(board: AgreementBoard) -> None:
         )
     for week in board.weeks:
         few = _few(week.alpha.n, board)
-        alpha = f"α {text_of(week.alpha)}{few}"
-        console.print(f"Week of {week.monday}: {alpha} over {counted(week.items, 'item')}")
+        console.print(
+            f"Week of {week.monday}: α {text_of(week.alpha)}{few} over {counted(week.items, 'item')}"
+        )
 
 
 def _print_matrix(console: Terminal, board: AgreementBoard) -> None:

@@ -224,7 +224,7 @@ def _print_leading(comparison: Comparison) -> None:
         difference = within.seat.kappa_difference
         said = f"Chance counted within each criterion: κ {_said(within.kappa)}"
         if difference.value is not None:
-            said += f", in a seat {text_of(difference, signed=True)} above people's"
+            said += f", in a seat less people's {text_of(difference, signed=True)}"
         pooled = _human_ceiling(ceiling)
         console.print(
             f"{said}. In one table of all criteria, which claims nothing: κ "

@@ -78,7 +78,7 @@ def _ended(job: DatasetImport, *, as_json: bool) -> int:
         return _print(job)
     assert job.dataset is not None, "a constraint of the table"
     note(f"Stored {counted(job.rows_stored, 'item')} in {job.dataset} (id:{job.dataset.pk})")
-    note_columns(ColumnsRead(**job.found.get("columns", {})), job.found.get("recognised", ""))
+    note_columns(ColumnsRead(**job.found.get("columns", {})), job.found["header"].get("recognised", ""))
     if unseen := unseen_in_dataset(job.dataset):
         note(unseen)
     if job.duplicate_count:

@@ -26,7 +26,7 @@ from rubricweb.selectors.runs.criterion_counts import (
 from rubricweb.selectors.runs.group_means import GroupMean, group_means, summarised_groups
 from rubricweb.selectors.shared.cases import has_repeated_cases, with_cases
 from rubricweb.selectors.shared.columns import Floats
-from rubricweb.selectors.shared.left_out import LeftOut, left_out
+from rubricweb.selectors.shared.left_out import LeftOutItems, left_out
 from rubricweb.selectors.shared.pages import Page, keyset_page
 from rubricweb.selectors.shared.score_ends import score_ends
 
@@ -336,7 +336,7 @@ def run_items(
     return page
 
 
-def left_out_items(run: Run, *, viewer: User, order: str) -> tuple[LeftOut, ...]:
+def left_out_items(run: Run, *, viewer: User, order: str) -> tuple[LeftOutItems, ...]:
     """The items of the run that `run_items` does not list in this order, whatever its list is narrowed to.
 
     At most two queries more than asking whether something is hidden.

@@ -16,7 +16,7 @@ _SEVERAL = {"them": "them", "they_are": "they are", "they_have": "they have"}
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOutItems:
     """How many items a list leaves out for one reason, of REASONS."""
 
     why: str
@@ -24,11 +24,11 @@ class LeftOut:
 
     @property
     def says(self) -> str:
-        """LeftOut("no_score", 2).says is "2 items: nothing could be judged, so they have no score"."""
+        """LeftOutItems("no_score", 2).says is "2 items: nothing could be judged, so they have no score"."""
         pronouns = _ONE if self.items == 1 else _SEVERAL
         return f"{counted(self.items, 'item')}: {REASONS[self.why].format(**pronouns)}"
 
 
-def left_out(**items: int) -> tuple[LeftOut, ...]:
+def left_out(**items: int) -> tuple[LeftOutItems, ...]:
     """Those reasons for which there are some, in the order given."""
-    return tuple(LeftOut(why, number) for why, number in items.items() if number)
+    return tuple(LeftOutItems(why, number) for why, number in items.items() if number)

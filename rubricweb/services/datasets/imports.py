@@ -5,6 +5,8 @@ at once. Whatever is killed in between, a process, a machine, the database, leav
 is taken up again (decision 0027).
 """
 
+# Long because the whole life of an import is told here, from the file to its items.
+
 import logging
 import tempfile
 import zlib
@@ -39,7 +41,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.services.datasets import answers, datasets, systems
-from rubricweb.services.datasets.intake import CheckedItems, Intake
+from rubricweb.services.datasets.intake import CheckedItems, Intake, header_as_data
 from rubricweb.services.datasets.previews import (
     ImportChoices,
     preview_from,
@@ -247,7 +249,7 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
     with transaction.atomic():
         if not mine.update(beat_at=now()):
             raise _Stopped
-        ImportBatch.objects.filter(dataset_import=job.pk).delete()
+        ImportBatch.objects.filter(dataset_import=job).delete()
     stamp = _stamp(job.dataset)
     # Its sender may have become a rater since it was sent.
     require_untold(job.dataset, job.duplicates, job.created_by)
@@ -279,7 +281,7 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
     assert header is not None, "a file without items is refused"
     job.rows_read, job.duplicate_count = intake.taken, intake.duplicate_count
     job.found = {
-        "header": _header(header),
+        "header": header_as_data(header),
         "batches": number + 1,
         "stamp": stamp,
         "duplicates": intake.duplicates,
@@ -287,7 +289,6 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
         "left_out": [list(astuple(fault)) for fault in header.left_out],
         "left_out_count": len(header.left_out) + header.more_left_out,
         "columns": asdict(header.columns),
-        "recognised": header.recognised,
         "plan": None if reading is None else asdict(reading.plan()),
     }
     if not mine.update(found=job.found, beat_at=now()):
@@ -321,11 +322,6 @@ def _stamp(dataset: Dataset | None) -> list[int]:
     """What tells that items or words of a dataset changed: its version."""
     rows = Dataset.objects.none() if dataset is None else Dataset.objects.filter(pk=dataset.pk)
     return list(rows.values_list("version", flat=True))
-
-
-def _header(file: DatasetFile) -> dict[str, Any]:
-    rubric = None if file.rubric is None else file.rubric.to_dict()
-    return {"name": file.name, "prompt": file.prompt, "reference": file.reference, "rubric": rubric}
 
 
 # ── Storing ──────────────────────────────────────────────────────────────────────────────────────

@@ -338,3 +338,15 @@ def settled_in(file: DatasetFile) -> Iterator[LabelRecord]:
         for name, label, reason in zip(rubric.names, item.ground_truth, reasons, strict=True):
             if label is not None:
                 yield LabelRecord(0, item.id, name, SETTLED_RATER, label, reason or "", "settled")
+
+
+def header_as_data(file: DatasetFile) -> dict[str, Any]:
+    """What a file says once for all its items, as plain data."""
+    rubric = None if file.rubric is None else file.rubric.to_dict()
+    return {
+        "name": file.name,
+        "prompt": file.prompt,
+        "reference": file.reference,
+        "rubric": rubric,
+        "recognised": file.recognised,
+    }

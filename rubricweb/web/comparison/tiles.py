@@ -10,8 +10,10 @@ ONE_OF_THEM = "one of these people"
 
 
 @dataclass(frozen=True)
-class Tile:
-    """One figure; `about` is where the page explains it, `pooled` the same of one table of all criteria.
+class AgreementTile:
+    """One figure; `about` is where the page explains it.
+
+    `pooled` is the same figure of one table of all criteria, and `pooled_name` what that is called.
 
     The drawing goes from `minimum` to 1; `mark` is drawn across the interval, `note` says why it stands where
     it does. `human` is a figure of people alone.
@@ -22,34 +24,37 @@ class Tile:
     figure: Figure
     minimum: float
     pooled: Figure | None = None
+    pooled_name: str = ""
     mark: float | None = None
     mark_words: str = ""
     note: str = ""
     human: bool = False
 
 
-def tiles(comparison: Comparison) -> Iterator[Tile]:
+def tiles(comparison: Comparison) -> Iterator[AgreementTile]:
     """The κ that leads stands first where it is the judge's in a person's seat, else after accuracy."""
     overall, within, leading = comparison.overall, comparison.within, comparison.leading
     seat, low = _seat(comparison), comparison.scale_low
     if leading.in_seat and seat is not None:
         yield seat
-    yield Tile("Accuracy", "accuracy", overall.accuracy, 0)
-    yield Tile("Balanced accuracy", "balanced", overall.balanced_accuracy, 0)
+    yield AgreementTile("Accuracy", "accuracy", overall.accuracy, 0)
+    yield AgreementTile("Balanced accuracy", "balanced", overall.balanced_accuracy, 0)
     ties = "leaves tied units out" if leading.in_seat else ""
     if within is None:
-        yield Tile("Cohen κ", "kappa", overall.kappa, low, note=ties)
-        yield Tile("Human α", "alpha", comparison.human_alpha, low, human=True)
+        yield AgreementTile("Cohen κ", "kappa", overall.kappa, low, note=ties)
+        yield AgreementTile("Human α", "alpha", comparison.human_alpha, low, human=True)
     else:
-        yield Tile("κ within criteria", "within", within.kappa, low, pooled=overall.kappa, note=ties)
-        pooled = comparison.human_alpha
-        yield Tile("Human α within criteria", "alpha", within.human_alpha, low, pooled=pooled, human=True)
-    yield Tile("MCC", "mcc", overall.mcc, low)
+        yield AgreementTile(
+            "κ within criteria", "within", within.kappa, low, overall.kappa, "Cohen κ", note=ties
+        )
+        label, pooled = "Human α within criteria", comparison.human_alpha
+        yield AgreementTile(label, "alpha", within.human_alpha, low, pooled, "Human α", human=True)
+    yield AgreementTile("MCC", "mcc", overall.mcc, low)
     if not leading.in_seat and seat is not None:
         yield seat
 
 
-def _seat(comparison: Comparison) -> Tile | None:
+def _seat(comparison: Comparison) -> AgreementTile | None:
     ceiling, within = comparison.ceiling, comparison.within
     if ceiling.judge is None or not ceiling.n:
         return None
@@ -58,13 +63,16 @@ def _seat(comparison: Comparison) -> Tile | None:
     note = note if comparison.leading.in_seat else ""
     if within is None:
         mark = ceiling.kappa.value
-        return Tile(label, "ceiling", ceiling.judge.kappa, low, mark=mark, mark_words=ONE_OF_THEM, note=note)
-    return Tile(
+        return AgreementTile(
+            label, "ceiling", ceiling.judge.kappa, low, mark=mark, mark_words=ONE_OF_THEM, note=note
+        )
+    return AgreementTile(
         f"{label}, within criteria",
         "ceiling",
         within.seat.judge_kappa,
         low,
         pooled=ceiling.judge.kappa,
+        pooled_name=label,
         mark=within.seat.kappa.value,
         mark_words=ONE_OF_THEM,
         note=note,

@@ -28,6 +28,12 @@ CHOSEN = [
     ("2 criteria, judge against people", "good judge, steep rates, n 12"),
     (f"{CRITERIA[-1].name}, judge against people", "good judge, steep rates, n 30"),
     ("14 criteria, people and a judge in a seat", "wrong 0.1, hard and easy items, even rates, n 12"),
+    ("mean score, rare failures", "0.04 fail, n 30"),
+    ("mean score, rare failures", "0.03 fail, n 20"),
+    ("Δ of scores, new failures", "0.04 newly fail, n 30"),
+    ("cases and people drawn, by the same 3", "scores, leniency 0.1, n 100"),
+    ("cases and people drawn, by 2 of 5 each", "verdicts, leniency 0.05, n 30"),
+    ("cases drawn, labelled by 1 or 2", "by the same 2, leniency 0.1, n 100"),
 ]
 
 

@@ -47,9 +47,8 @@ def entries_read(work: Callable[[], object]) -> int:
     """Entries of indexes and rows of the judgements that PostgreSQL read for the SELECTs of `work`."""
     steps = _steps(work)
     looked_up = [node for node in steps if node["Node Type"] == "Bitmap Index Scan"]
-    return sum(map(_read, steps)) + sum(
-        round(node["Actual Rows"] * node["Actual Loops"]) for node in looked_up
-    )
+    entries = sum(round(node["Actual Rows"] * node["Actual Loops"]) for node in looked_up)
+    return sum(map(_read, steps)) + int(entries)
 
 
 def indexes(work: Callable[[], object]) -> set[str]:

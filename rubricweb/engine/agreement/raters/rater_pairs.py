@@ -202,7 +202,7 @@ class _Pairs:
         of_stratum = counts.reshape(len(counts), len(self._units), self._levels**2)
         units = of_stratum.sum(axis=(0, 2))
         cells = unseen_cells(self._levels, _unseen_size(of_stratum.sum(axis=1)))
-        return spread_over_strata(cells, units if units.any() else self._units)
+        return spread_over_strata(cells, units.astype(np.int64))
 
 
 def _unseen_size(counts: Floats) -> float:

@@ -200,14 +200,10 @@ def mae(
     """
     x, y, items = paired_scores(reference, judged, clusters)
     most = _furthest(x, y, limits)
-    figure = mean_interval(
-        np.abs(y - x),
-        items,
-        limits=None if limits is None else (0.0, most),
-        appended=(0.0, most / 2),
-        confidence=confidence,
-    )
-    return within(figure, 0.0, inf)
+    ends = None if limits is None else (0.0, 1.0)
+    apart = np.abs(y - x) / most
+    figure = mean_interval(apart, items, limits=ends, appended=(0.0, 0.5), confidence=confidence)
+    return within(on_scale(figure, 0.0, most), 0.0, inf)
 
 
 def mean_difference(

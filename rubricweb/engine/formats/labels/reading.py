@@ -1,5 +1,7 @@
 """Files of labels in the usual shapes, read against a rubric: what they say, and what is left out."""
 
+# Long because a row of labels is followed from its cells to the answers it gives.
+
 from __future__ import annotations
 
 import itertools
@@ -32,11 +34,11 @@ from rubricweb.engine.formats.labels.answers import (
 )
 from rubricweb.engine.formats.labels.choices import composed_choices
 from rubricweb.engine.formats.labels.items import answer_of, no_item
-from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem, Why, line_number
+from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem, line_number
 from rubricweb.engine.formats.labels.recognition import KnownNames, recognised
 from rubricweb.engine.formats.labels.restoring import is_own_export, restored_choices, restored_rows
 from rubricweb.engine.formats.labels.rubrics import Rubrics
-from rubricweb.engine.formats.labels.said import SaidCell, leave_out_uncounted
+from rubricweb.engine.formats.labels.said import SAMPLE_CHARACTERS, SaidCell, leave_out_uncounted, sample_of
 from rubricweb.engine.formats.records import MAX_FILE_BYTES, PlacedRecord
 from rubricweb.engine.parsers.plain_text import composed, unstorable
 from rubricweb.engine.rubric import Criterion, Rubric
@@ -44,7 +46,6 @@ from rubricweb.engine.verdict import ALLOWED_VERDICTS, Label, Verdict
 
 SAMPLE_ROWS = 2_000
 """The columns of a file are those of so many first rows, and are recognised by what stands there."""
-SAMPLE_CHARACTERS = 200
 MAX_UNKNOWN = 100
 """Different values without a meaning that are listed; the labels with further ones are left out."""
 
@@ -121,7 +122,7 @@ def read_label_table(
     if source.format == "csv":
         choices = restored_choices(choices, columns)
     unclear = FaultList()
-    sample = _sample(first, columns)
+    sample = sample_of(first, columns)
     examples = {column: values[0] for column, values in sample.items() if values}
     found, fields = recognised(sample, known, choices, unclear)
     if found is None:
@@ -134,17 +135,6 @@ def read_label_table(
     for record in records:
         reader.take(record)
     return replace(reader.reading(columns, unread), fields=fields, examples=examples)
-
-
-def _sample(first: list[PlacedRecord], columns: tuple[str, ...]) -> dict[str, list[str]]:
-    """The first values of every column, as texts."""
-    values: dict[str, list[str]] = {column: [] for column in columns}
-    for record in first:
-        for column, value in record.data.items():
-            text = value_text(value)
-            if text:
-                values[str(column)].append(text[:SAMPLE_CHARACTERS])
-    return values
 
 
 class _RowReader:
@@ -314,12 +304,12 @@ class _RowReader:
             key = said.key
             if key in first:
                 is_other = first[key][1:] != (answer, final)
-                self._second(said, first[key][0].place, why="contradiction" if is_other else "twice")
+                self._out.add([said.second(first[key][0].place, is_other=is_other)])
                 # Nobody can say which of the two is meant, so the first one is left out as well.
                 if is_other and key not in contradicted:
                     contradicted.add(key)
                     del labels[key]
-                    self._second(first[key][0], said.place, why="contradiction")
+                    self._out.add([first[key][0].second(said.place, is_other=True)])
                 continue
             first[key] = (said, answer, final)
             later = (final, said.final.reason) if said.final else ()
@@ -388,15 +378,6 @@ class _RowReader:
             if key in self._unknown or len(self._unknown) < MAX_UNKNOWN:
                 self._unknown.setdefault(key, Counter())[cell.criterion] += 1
         cell.problems.append(RowProblem("value", Fault(place, shown(cell.value), allowed), name))
-
-    def _second(self, cell: SaidCell, place: str, *, why: Why) -> None:
-        """Leaves out a label that stands at `place` as well: the same again, or a different one."""
-        unit = f"by {cell.rater!r} on {cell.criterion!r} of {cell.item_id!r}"
-        found = f"a second verdict {unit} (as {place})"
-        if why == "contradiction":
-            found = f"a verdict {unit} that differs from the one at {place}"
-        fault = Fault(cell.place, found, "one verdict per item, criterion and rater")
-        self._out.add([RowProblem(why, fault)])
 
     def _unknown_values(self) -> tuple[UnknownValue, ...]:
         found = [

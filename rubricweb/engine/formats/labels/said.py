@@ -9,8 +9,13 @@ from typing import Any
 from rubricweb.engine.errors import Fault, join_place
 from rubricweb.engine.formats.label_files import RaterKind
 from rubricweb.engine.formats.label_provenance import NOT_COUNTED
+from rubricweb.engine.formats.labels.answers import value_text
 from rubricweb.engine.formats.labels.left_out import RowProblem, line_number
+from rubricweb.engine.formats.records import PlacedRecord
 from rubricweb.engine.rubric import Criterion
+
+SAMPLE_CHARACTERS = 200
+"""So many characters of a value are looked at, and shown."""
 
 
 @dataclass(slots=True)
@@ -39,6 +44,15 @@ class SaidCell:
         """What names the label, after its line."""
         return line_number(self.place), self.item_id, self.criterion, self.rater
 
+    def second(self, place: str, *, is_other: bool) -> RowProblem:
+        """Why it is left out where its rater's label stands at `place` as well, the same or another one."""
+        unit = f"by {self.rater!r} on {self.criterion!r} of {self.item_id!r}"
+        found = f"a second verdict {unit} (as {place})"
+        if is_other:
+            found = f"a verdict {unit} that differs from the one at {place}"
+        fault = Fault(self.place, found, "one verdict per item, criterion and rater")
+        return RowProblem("contradiction" if is_other else "twice", fault)
+
 
 def leave_out_uncounted(cells: Sequence[SaidCell]) -> None:
     """Gives a problem to each label that was not counted where it was exported, if its rater gave one that
@@ -51,3 +65,14 @@ def leave_out_uncounted(cells: Sequence[SaidCell]) -> None:
         if said.uncounted and stands.setdefault(said.key, said) is not said:
             fault = Fault(join_place(said.place, "counts_by"), NOT_COUNTED, "one label of each rater")
             said.problems.append(RowProblem("uncounted", fault))
+
+
+def sample_of(first: list[PlacedRecord], columns: tuple[str, ...]) -> dict[str, list[str]]:
+    """The first values of every column, as texts."""
+    values: dict[str, list[str]] = {column: [] for column in columns}
+    for record in first:
+        for column, value in record.data.items():
+            text = value_text(value)
+            if text:
+                values[str(column)].append(text[:SAMPLE_CHARACTERS])
+    return values

@@ -259,7 +259,8 @@ def _by_case(runs: tuple[Run, Run], field: str) -> tuple[list[SideItems], list[I
         side, wordings = _read_with_cases(run, field)
         sides.append(side)
         asked.append(case_numbers(side.cases, wordings))
-    shared = np.intersect1d(*asked)
+    one, other = asked
+    shared = np.intersect1d(one, other)
     keys = [
         np.where(np.isin(numbers, shared), case_numbers(side.cases, ANY_WORDING), numbers)
         for side, numbers in zip(sides, asked, strict=True)

@@ -58,8 +58,8 @@ def cases_without_pair(changes: ItemChanges) -> CasesWithoutPair:
     # A run that judged other versions too has answers of those to cases both have: no case is missing.
     if changes.by == "item" or changes.paired.only_shared:
         only = (int((in_run & ~in_baseline).sum()), int((in_baseline & ~in_run).sum()))
-        found = [NamedCases(n, ()) for n in (*only, 0)]
-        return CasesWithoutPair(*found, int(unscored.sum()))
+        of_run, of_baseline, none = (NamedCases(n, ()) for n in (*only, 0))
+        return CasesWithoutPair(of_run, of_baseline, none, int(unscored.sum()))
     paired = changes.paired
     cases = np.zeros(len(paired), dtype=np.int64)
     for side in (paired.run, paired.baseline):
@@ -67,10 +67,10 @@ def cases_without_pair(changes: ItemChanges) -> CasesWithoutPair:
     cases = cases[changes.units]
     answered_by_both = np.intersect1d(paired.run.cases, paired.baseline.cases)
     reworded = (in_run != in_baseline) & np.isin(cases, answered_by_both)
-    return CasesWithoutPair(
-        *_named(cases, [in_run & ~in_baseline & ~reworded, in_baseline & ~in_run & ~reworded, reworded]),
-        int(unscored.sum()),
+    of_run, of_baseline, of_both = _named(
+        cases, [in_run & ~in_baseline & ~reworded, in_baseline & ~in_run & ~reworded, reworded]
     )
+    return CasesWithoutPair(of_run, of_baseline, of_both, int(unscored.sum()))
 
 
 def _named(cases: Ints, chosen: Iterable[Bools]) -> list[NamedCases]:
