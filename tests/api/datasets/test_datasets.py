@@ -49,7 +49,8 @@ def test_a_column_of_own_ids_is_taken_and_said(ed: ApiClient) -> None:
     assert dataset["columns_read"] == read
     rows = ed.get(f"/datasets/{dataset['id']}/items")["items"]
     assert [row["key"] for row in rows] == ["q1", "q2"]
-    made = ed.send("POST", "/datasets/imports", files={"file": upload(text, "b.jsonl"), "name": "Behind"})
+    sent = {"file": upload(text, "b.jsonl"), "name": "Behind"}
+    made = ed.call("POST", "/datasets/imports", files=sent).json()
     imports.work(made["id"], worker="w:1", now=timezone.now)
     assert ed.get(f"/datasets/imports/{made['id']}")["columns_read"] == read
 
