@@ -26,7 +26,7 @@ def read_seconds() -> dict[str, float]:
 
 
 class Progress:
-    """A line at the beginning and one every 20 seconds, in the place of a dot for each test."""
+    """A line at the beginning, one every 20 seconds and one for each failure, where pytest has dots."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -47,13 +47,17 @@ class Progress:
             self._begin(ids, processes=int(self.config.getoption("numprocesses") or 1))
 
     def pytest_report_teststatus(self, report: object) -> tuple[str, str, str] | None:
-        if isinstance(report, pytest.TestReport) and report.passed:
-            return ("passed" if report.when == "call" else "", "", "")
-        return None
+        if not isinstance(report, pytest.TestReport) or report.skipped:
+            return None
+        if report.failed:
+            return ("failed", "", "FAILED") if report.when == "call" else ("error", "", "ERROR")
+        return ("passed" if report.when == "call" else "", "", "")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         place = _place(report.nodeid)
         self.took[place] += report.duration
+        if report.failed:
+            self._say(f"failed: {report.nodeid}")
         if report.when != "teardown":
             return
         self.ended += 1
