@@ -46,7 +46,7 @@ _BESIDE = """EXISTS (
     SELECT 1 FROM rubricweb_item this CROSS JOIN rubricweb_item other {twin}
     CROSS JOIN rubricweb_queueitem asked
     WHERE this.id = {item} AND other.case_id = this.case_id
-    AND other.system_version_id <> this.system_version_id {same_words}
+    AND other.id <> this.id {same_words}
     AND asked.item_id = {of}.id AND asked.queue_id IN ({queues}) AND NOT asked.withdrawn
     AND (asked.rater_id IS NULL
         OR asked.rater_id IN (SELECT rater.id FROM rubricweb_rater rater WHERE rater.user_id = {viewer}))
@@ -91,7 +91,7 @@ class BesideUnsubmitted(Func):
     """A condition on rows of Item: whether one of these queues asks this person about another answer to its
     case, or about the same words as that answer, and they have submitted no review of it.
 
-    Only answers of other versions stand beside an item, and only items of versions the queue is about.
+    Only items of versions the queue is about stand beside another; other attempts of one version do too.
     """
 
     output_field = BooleanField()

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.utils import timezone
-from rubricweb.services.datasets.corrections import Correction
 
 from rubricweb.models import (
     Comment,
@@ -25,7 +24,8 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items, hidden_of, shown
 from rubricweb.selectors.runs.results import result, run_items
-from rubricweb.services.datasets import corrections
+from rubricweb.services.datasets.changes import corrections
+from rubricweb.services.datasets.changes.corrections import Correction
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
