@@ -49,12 +49,19 @@ GAINED: dict[str, dict[str, int]] = {
 }
 # An adjudicator decided on "short" of A v2, which asks what "concise" of A v1 does: that counts for both.
 DECIDED = "A v1 | A v1"
+# Here people are tied on some units. The bias, the third figure of four numbers, is of their means: it has those too.
+WITH_TIES = {"A v2 | A v2", "B v1 | B v1"}
 
 
 def test_figures_of_a_run_and_labels_of_one_version_are_what_they_were(after: dict[str, Any]) -> None:
     assert BEFORE.keys() == after["figures"].keys()
     changed = {pair for pair, found in BEFORE.items() if found != after["figures"][pair]}
-    assert changed == {*GAINED, DECIDED}
+    assert changed == {*GAINED, DECIDED, *WITH_TIES}
+    for pair in WITH_TIES:
+        was, is_now = BEFORE[pair], after["figures"][pair]
+        assert was | {"figures": []} == is_now | {"figures": []}
+        assert (was["figures"][:8], was["figures"][12:]) == (is_now["figures"][:8], is_now["figures"][12:])
+        assert is_now["figures"][11] > was["figures"][11]
     was, is_now = BEFORE[DECIDED], after["figures"][DECIDED]
     assert (was["adjudicated"], is_now["adjudicated"]) == (1, 2)
     assert (was["units"], was["elsewhere"], was["criteria"]) == (

@@ -107,9 +107,11 @@ def has_reveal(review: Review) -> bool:
 
 
 def will_reveal(review: Review) -> bool:
-    """Whether submitting a draft leads to a reveal, as far as is known by now: see `has_reveal`."""
+    """Whether submitting a draft leads to a reveal, as far as is known by now: see `has_reveal`. A run that
+    is revealed may still be grading the item.
+    """
     viewer = review.rater.user
-    if viewer is None or not _others_spoke(review):
+    if viewer is None or not (review.queue.run_id or _others_spoke(review)):
         return False
     return not hidden_items(viewer, review.queue.team, item=review.item_id, submitting=review).exists()
 

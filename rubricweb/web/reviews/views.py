@@ -202,8 +202,7 @@ def _review_page(
         "problem": problem,
         "locked": why_not,
         "readonly": bool(why_not) or review.state != ReviewState.DRAFT,
-        # The run may still be grading the item: what there is to compare with is known after submitting.
-        "reveals": review.queue.run_id is not None or reveals.will_reveal(review),
+        "reveals": reveals.will_reveal(review),
     }
     return render(request, "reviews/review.html", context, status=status)
 

@@ -70,7 +70,7 @@ def test_what_is_labelled_in_history_alone_is_no_unit_to_decide(
         reviews.save_verdict(review, criterion.pk, verdict="MET")
     reviews.submit(review, now=timezone.now())
     [unit] = ed.get("/adjudication")["items"]
-    assert unit["item"]["key"] == "bad"
+    assert unit["item_key"] == "bad"
 
 
 def test_it_can_be_said_afterwards_and_of_labels_of_files_alone(

@@ -140,9 +140,7 @@ def test_whether_a_label_is_known_is_not_told_to_who_labels_the_item_blind(
     right, wrong = (send([f"i1,capital,Peer,{verdict}"], to=to) for verdict in ("MET", "UNMET"))
     assert right.status_code == wrong.status_code == 403
     assert right.json()["detail"] == wrong.json()["detail"]
-    assert right.json()["detail"].startswith(
-        "The verdicts on 1 item of this file, or on other answers to their cases, are hidden from you"
-    )
+    assert right.json()["detail"].startswith("The verdicts on 1 item of this file are hidden from you")
     assert "Submit your reviews in “Blind”" in right.json()["detail"]
     assert ReviewQueue.objects.filter(imported=True).count() == 1
 

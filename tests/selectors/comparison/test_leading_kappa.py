@@ -135,7 +135,9 @@ def test_api_csv_and_terminal_have_the_same_figures(
     assert float(of_all["alpha_within"]) == pytest.approx(base_rates.ALPHA)
     assert float(of_all["alpha"]) == pytest.approx(base_rates.POOLED_ALPHA)
     [pair] = [
-        row for row in rows if row["part"] == "pair" and row["rater"] == "x" and "kappa" in row["figure"]
+        row
+        for row in rows
+        if row["part"] == "pair" and row["rater"] == "Rater 1" and "kappa" in row["figure"]
     ]
     assert (pair["figure"], float(pair["value"])) == ("kappa_within", pytest.approx(base_rates.PAIR_KAPPA))
     terminal = terminal_of(people.team, people.bob, capsys)

@@ -231,15 +231,15 @@ def test_a_retired_answer_alone_stays_until_its_place_is_taken(
     assert scored(run) == (5, 5, 1.0)
 
 
-def test_answers_to_corrected_words_of_a_case_count_beside_those_before(
+def test_a_case_answered_in_its_corrected_words_too_counts_once(
     people: Cast, dataset: Dataset, run: Run
 ) -> None:
     case = there(dataset).case
     corrections.correct_case(case, Correction(prompt="What is Q0?"), by=people.ed)
     add(dataset, people, {"case_id": "c0", "submission": "v4 right 0"})
     assert extended(run, people) == (1, 1)
-    # Both are current answers, to other words: 0 and 1 beside three of 1.
-    assert scored(run) == (5, 5, 0.8)
+    # Both are current answers to one case: (0 + 1) / 2 beside three of 1.
+    assert scored(run) == (5, 4, 0.875)
 
 
 def test_attempts_are_averaged_and_each_counts_in_its_right_words(

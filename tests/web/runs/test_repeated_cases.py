@@ -52,7 +52,7 @@ def test_two_answers_to_one_case_have_no_interval_of_the_pass_rate(people: Cast,
     # One is right and warm, the other wrong and curt: half of the one case passes, its mean score is 1/2.
     assert "Mean score 0.50 no interval from 1 case" in words
     assert "Passed 50% no interval from 1 case, by the rubric’s rule" in words
-    assert "0.50 of cases like these" in words
+    assert "0.50 of this one rater" in words
     assert "All items answer one case: that does not tell how cases differ." in words
 
 
