@@ -49,7 +49,8 @@ GAINED: dict[str, dict[str, int]] = {
 }
 # An adjudicator decided on "short" of A v2, which asks what "concise" of A v1 does: that counts for both.
 DECIDED = "A v1 | A v1"
-# Here people are tied on some units. The bias, the third figure of four numbers, is of their means: it has those too.
+# Here people are tied on some units. The bias, the third figure of four numbers, is of their means and has
+# those units too.
 WITH_TIES = {"A v2 | A v2", "B v1 | B v1"}
 
 

@@ -172,7 +172,7 @@ def test_a_blind_editor_learns_nothing_from_what_is_refused(world: Versions) -> 
 
 
 def test_an_editor_blind_to_one_version_goes_on_with_another(world: Versions) -> None:
-    """ed reviews what v3 answered, and knows it: a queue over one version cannot hide whose answers it has."""
+    """ed reviews what v3 answered, and knows it: a queue over one version hides no names."""
     other = opened(world, "v4", source=Source(kind="filter", search="c1"))
     opened(world, "v3", name="Blind", raters=[world.people.ed])
     chosen = item_ids(world, "c2@assistant@v4")
