@@ -88,7 +88,7 @@ def imported_raters(dataset: Dataset) -> list[ImportedRater]:
     for alias in names:
         own = alias.same_as
         assert own is not None, "asked for"
-        moved = Judgement.objects.in_reviews(queue__dataset=dataset).filter(review__in=alias.moved_reviews)
+        moved = Judgement.objects.in_reviews(queue__dataset=dataset, pk__in=alias.moved_reviews)
         labels, member = moved.count(), own.user.username if own.user else own.name
         counts[own.pk] -= labels
         found.append(ImportedRater(alias.pk, alias.name, alias.kind, labels, member, True))

@@ -63,7 +63,7 @@ def test_a_long_rubric_begins_as_lines_that_open_and_stay_open(
     page = open_as(people.ed, path(rubric))
     saves: list[Request] = []
     page.on("request", lambda one: saves.append(one) if one.url.endswith("/edit/") else None)
-    expect(line(page, 0)).to_match_aria_snapshot("- text: 1, tone Options weight 2 share 22%")
+    expect(line(page, 0)).to_match_aria_snapshot("- text: 1, tone Options weight 2 +22 points of the score")
     expect(line(page, 1)).to_contain_text("Contains keywords")
     expect(line(page, 7)).to_contain_text("Says the word 8.")
     assert opened(page) == []
@@ -100,7 +100,9 @@ def test_a_long_rubric_begins_as_lines_that_open_and_stay_open(
     # The line says what the fields say; a row that is added or changes its kind folds nothing.
     page.locator("[name=criteria-0-name]").fill("manner")
     page.locator("[name=criteria-0-weight]").fill("11")
-    expect(line(page, 0)).to_match_aria_snapshot("- text: 1, manner Options weight 11 share 61%")
+    expect(line(page, 0)).to_match_aria_snapshot(
+        "- text: 1, manner Options weight 11 +61 points of the score"
+    )
     row(page, 0).locator(".kind--binary").check()
     page.keyboard.press("Alt+Enter")
     expect(page.locator("[name=criteria-8-requirement]")).to_be_focused()

@@ -249,7 +249,7 @@ ITEM = {"submission": "s", "description": "d"}
         ({"rubric": CRITERIA, "items": [ITEM]}, "prompt"),
         ({"prompt": "p", "items": [ITEM]}, "rubric"),
         ({"prompt": "p", "rubric": CRITERIA, "items": [7]}, "items[0]"),
-        ({"prompt": "p", "rubric": CRITERIA, "items": [{"description": "d"}]}, "items[0].submission"),
+        ({"prompt": "p", "rubric": CRITERIA, "items": [{"description": "d"}]}, "submission"),
         ({"prompt": "p", "rubric": CRITERIA, "items": [{"submission": "s"}]}, "items[0].description"),
         ({"prompt": "p", "rubric": None, "items": [ITEM]}, "items[0]"),
         (

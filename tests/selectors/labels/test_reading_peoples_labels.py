@@ -185,7 +185,7 @@ READS_LABELS_AS_GIVEN = {
     "selectors/comparison/item.py": "every answer about one item, sorted by how it is read",
     "selectors/exports/exports.py": "the export of verdicts",
     "selectors/datasets/versions.py": "how many labels items have that are to be retired or corrected",
-    "selectors/datasets/items.py": "who labelled a dataset in files",
+    "selectors/datasets/imports.py": "who labelled a dataset in files",
     "services/datasets/files.py": "whether a file is stored already",
     "services/imported_runs.py": "labels of a rater who turns out to be a machine",
     "services/read_labels/new_labels.py": "which labels of a file were imported before",

@@ -384,11 +384,12 @@ def test_people_who_label_every_case_are_drawn_too():
     found = estimate_people_mean([NOBODY] * 100, people, [1.0] * 100, labelling)
     # People's own means 0.6, 0.5, 0.4: s² = 0.01, /3 with 2 degrees. Cases: with a 0 and a 1 more Σ(x − m)² =
     # 1.5, /101/102 with 101 degrees. V = 0.0033333 + 0.0001456, degrees V²/(0.0033333²/2 + 0.0001456²/101) =
-    # 2.1785, t 3.9765 (between 4.3027 of 2 and 3.1824 of 3): half 3.9765·√0.0034789.
+    # 2.1785, t 3.9765 (between 4.3027 of 2 and 3.1824 of 3): half 3.9765·√0.0034789 = 0.2345. That of these
+    # very items is wider, 4.3027·√(0.01/3) = 0.2484, and no interval is narrower than it.
     assert found.value == pytest.approx(0.5)
-    assert found.high - found.value == pytest.approx(t_quantile(0.975, 2.1785) * 0.0034789**0.5, abs=1e-4)
+    assert t_quantile(0.975, 2.1785) * 0.0034789**0.5 == pytest.approx(0.2345, abs=1e-3)
+    assert found.high - found.value == pytest.approx(0.2484, abs=1e-4)
     assert (found.raters, found.of_raters) == (3, "")
-    # Never surer than of these very items: 4.3027·√(0.01/3).
     these = estimate_people_mean([NOBODY] * 100, people, [1.0] * 100, labelling, population="these items")
     assert these.high - these.value == pytest.approx(0.2484, abs=1e-3)
     assert found.low <= these.low
@@ -398,7 +399,10 @@ def test_people_who_label_every_case_are_drawn_too():
 def test_somebody_who_labelled_one_case_does_not_move_what_people_differ_by():
     part = persons_part(np.ones(50), [{0: 0.6, 1: 0.5, 2: 0.4} for _ in range(49)] + [{0: 0.6, 3: 0.0}])
     assert part.raters == 4
-    assert part.variance == pytest.approx(0.01 / 3, rel=0.25)
+    # Shares 16.83, 16.33, 16.33 and 0.5 of 50: Σc² 0.3269, m̄ 0.496, Σc(m − m̄)² 0.00912, so
+    # 0.00912/0.6731 · 0.3269 = 0.00443, near the 0.00333 of the three. Counted alike, the four would have
+    # 0.0692/4 = 0.0173.
+    assert part.variance == pytest.approx(0.00443, abs=1e-5)
     # Worked in its docstring: 1, ¾ and ½ of three people.
     assert persons_part(np.ones(4), [{0: 1.0, 1: 0.75, 2: 0.5}] * 4).variance == pytest.approx(1 / 48)
 
