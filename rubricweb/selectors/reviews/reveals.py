@@ -18,6 +18,7 @@ from rubricweb.models import (
     Revision,
     RevisionChoice,
     Run,
+    RunState,
     User,
     in_reviews,
 )
@@ -108,10 +109,11 @@ def has_reveal(review: Review) -> bool:
 
 def will_reveal(review: Review) -> bool:
     """Whether submitting a draft leads to a reveal, as far as is known by now: see `has_reveal`. A run that
-    is revealed may still be grading the item.
+    is under way may have judged the item by then.
     """
-    viewer = review.rater.user
-    if viewer is None or not (review.queue.run_id or _others_spoke(review)):
+    viewer, run = review.rater.user, review.queue.run
+    is_grading = run is not None and run.state == RunState.RUNNING
+    if viewer is None or not (is_grading or _others_spoke(review)):
         return False
     return not hidden_items(viewer, review.queue.team, item=review.item_id, submitting=review).exists()
 
