@@ -83,6 +83,8 @@ def test_from_sign_in_to_export(
     page.get_by_role("button", name="Start run").click()
     page.wait_for_url(re.compile(r"/runs/\d+/$"))
     run = page.url
+    # What a judge has not said yet is not revealed: the review below waits for all of it.
+    expect(page.locator("#run-state")).to_contain_text("finished")
     expect(main).to_contain_text("Mean score")
     expect(main).to_contain_text("offline judge (not an LLM)")
 
