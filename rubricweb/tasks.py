@@ -29,8 +29,8 @@ log = logging.getLogger(__name__)
 class BrokerMemory:
     """Remembers that the broker did not answer: then one sender a while tries it, and nobody else waits.
 
-    A broker that is connected to and never answers takes each sender two seconds; whoever starts eight runs
-    would wait for it eight times.
+    A broker that is connected to and never answers takes each sender two seconds: to start eight runs would
+    mean to wait for it eight times.
     """
 
     def __init__(self) -> None:

@@ -14,11 +14,11 @@ application = get_wsgi_application()
 
 # Every page and operation takes a second to import: once where a server loads this before it forks
 # (`--preload`), rather than in each of its workers at their first request.
-from django.db import close_old_connections  # noqa: E402
+from django.db import close_old_connections  # noqa: E402  see above
 
 import rubricweb.urls  # noqa: E402, F401  after Django is set up; for what it imports
-from rubricweb.celery import app as celery_app  # noqa: E402
-from rubricweb.web.bodies import largest_body  # noqa: E402
+from rubricweb.celery import app as celery_app  # noqa: E402  see above
+from rubricweb.web.bodies import largest_body  # noqa: E402  see above
 
 # So does the client of the broker; nothing is connected to here.
 celery_app.connection_for_write().get_transport_cls()
@@ -33,7 +33,7 @@ def _largest_body(environ: dict[str, Any]) -> int:
 
 
 # For our own server, which reads a whole request before it calls the application.
-application.largest_body = _largest_body  # type: ignore[attr-defined]
+application.largest_body = _largest_body  # type: ignore[attr-defined]  # a function of ours at Django's object
 
 # What is imported stays: the collector need not walk it, nor copy its memory into every forked process. Nor
 # does it now: that takes a tenth of a second, for the few thousand small objects that importing leaves.

@@ -109,8 +109,8 @@ class Api(NinjaAPI):
             if isinstance(url, URLPattern):
                 url.callback = _finished(url.callback)
                 # How large a body may be, and what is answered to a larger one, before any of it is read.
-                settings_by_method = BODY_SETTINGS.get(_path_of(url), {})
-                url.callback.body_settings = settings_by_method  # type: ignore[attr-defined]
+                of_methods = BODY_SETTINGS.get(_path_of(url), {})
+                url.callback.body_settings = of_methods  # type: ignore[attr-defined]  # for `largest_body`
         return [*urls, re_path(r"", unknown_route)]
 
 

@@ -271,7 +271,7 @@ def state_chip(state: str | None, errored: int | None = None) -> SafeString:
 def item_title(titles: Mapping[int, ItemTitle], item_id: int) -> SafeString:
     """An item's name where one is shown: number and first words.
 
-    On hover its key, for whoever may see it, where somebody gave it one.
+    On hover its key, for people who may see it, where somebody gave it one.
     """
     title = titles.get(item_id)
     if title is None:  # deleted meanwhile

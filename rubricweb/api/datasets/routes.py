@@ -226,8 +226,8 @@ def declare_columns(request: TokenRequest, dataset_id: int, body: schemas.Column
 def get_item(request: TokenRequest, item_id: int) -> Any:
     """One item with its submission."""
     item = access.access_item(request.auth.team, item_id)
-    selected.name_systems([item], viewer=request.auth.user, team=request.auth.team)
-    name_tags([item])
+    told = selected.name_systems([item], viewer=request.auth.user, team=request.auth.team)
+    name_tags([item], told=told)
     return item
 
 

@@ -38,8 +38,8 @@ class LabelQueueInput(Input):
     ] = None
 
     def wish(self, team: Team, place: str) -> QueueWish:
-        asked = people(team, self.raters, f"{place}raters")
-        return QueueWish(asked, self.size, self.seed, self.raters_per_item)
+        raters = people(team, self.raters, f"{place}raters")
+        return QueueWish(raters, self.size, self.seed, self.raters_per_item)
 
 
 class LabelQueueChange(LabelQueueInput):

@@ -618,10 +618,10 @@ def difference_interval(
     if count < 2:
         return Figure(value, None, None, n)
     half = max(length, float(np.abs(values).max())) / 2
-    found = [_student(values, places, w, confidence)]
+    intervals = [_student(values, places, w, confidence)]
     if count < APPEND_BELOW or _clusters_apart(values, places, half) < FEW_APART:
-        found.append(_student(values, places, w, confidence, appended=(-half, half)))
-    low, high, df = max(found, key=lambda one: one[1] - one[0])
+        intervals.append(_student(values, places, w, confidence, appended=(-half, half)))
+    low, high, df = max(intervals, key=lambda one: one[1] - one[0])
     return Figure(value, min(low, value), max(high, value), n, df=df)
 
 

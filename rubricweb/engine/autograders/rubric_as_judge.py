@@ -113,7 +113,7 @@ class RubricAsJudgeGrader(PromptedAutograder):
     async def aggregate(self, judge_results: HolisticResult) -> EvaluationReport:
         """Turn the judge's number, and what the checks measured, into a score and its weighted sum."""
         overall, failure = judge_results.overall, judge_results.failure
-        said = None if overall is None else overall.score
+        llm_score = None if overall is None else overall.score
         checks, weights = judge_results.checks, judge_results.weights
         outcomes = {index: outcome_of(entry, entry.answer) for index, entry in checks.items()}
         policy: dict[str, Any] = {
@@ -124,7 +124,7 @@ class RubricAsJudgeGrader(PromptedAutograder):
         if checks and len(checks) == len(weights):
             score = score_verdicts(weights, [outcomes[i] for i in range(len(weights))], **policy)
         else:
-            score = score_holistic(weights, said, checked=outcomes, **policy)
+            score = score_holistic(weights, llm_score, checked=outcomes, **policy)
         failed = [entry.error for entry in checks.values() if entry.error is not None]
         return EvaluationReport(
             score=score.score,

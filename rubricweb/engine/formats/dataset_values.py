@@ -126,11 +126,11 @@ class ColumnsRead:
         """``submission ← answer, id ← uid (unique values); metadata: skill``; "" where nothing was read."""
         if not self.fields:
             return ""
-        said = [name if name == column else f"{name} ← {column}" for name, column in self.fields.items()]
+        columns = [name if name == column else f"{name} ← {column}" for name, column in self.fields.items()]
         if "id" in self.fields and self.own_id:
             place = list(self.fields).index("id")
-            said[place] += " (unique values)"
-        words = ", ".join(said)
+            columns[place] += " (unique values)"
+        words = ", ".join(columns)
         if not {"id", "case_id"} & self.fields.keys():
             words += "; ids are made from the content"
         if self.metadata:

@@ -1,7 +1,7 @@
 """The gunicorn worker of the web processes: an event loop reads whole requests, threads answer them.
 
 A client that sends or reads slowly holds a connection, and no thread: a thread is taken once the last byte of
-a request has come, and is free again once the answer is made, whoever is still reading it
+a request has come, and is free again once the answer is made, even while a client still reads it
 (docs/decisions/0044-who-waits-for-slow-clients.md).
 """
 

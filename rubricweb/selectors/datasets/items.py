@@ -148,8 +148,7 @@ def items(
     # One that was deleted in between is left out.
     rows_in_order: tuple[Item, ...] = tuple(full[pk] for pk in ids if pk in full)
     page = Page(rows_in_order, found.next_cursor)
-    name_systems(page.rows, viewer=viewer, team=dataset.team)
-    name_tags(page.rows)
+    name_tags(page.rows, told=name_systems(page.rows, viewer=viewer, team=dataset.team))
     name_values(page.rows, dataset)
     for row in page.rows:
         if row.metadata and not row.shown_metadata:  # type: ignore[attr-defined]  # see `name_systems`
@@ -266,13 +265,13 @@ class _TextUnderKey(KeyTextTransform):
         return sql, (f"$.{json.dumps(self.key_name)}",) * len(params)
 
 
-def name_systems(rows: Sequence[Item], *, viewer: User, team: Team) -> None:
+def name_systems(rows: Sequence[Item], *, viewer: User, team: Team) -> frozenset[int]:
     """Gives each item what may be told of whose answer it is: `shown_key`, `case_key`, `system`, the name of
     the version that answered ("" where its file named none), `shown_attempt` and `shown_metadata`.
 
     The first four are None, and the metadata of an answer whose file names a system are {}, while
-    `is_hidden` holds: knowing who answered sways a verdict. `tells_case` is false while it holds of any
-    answer to its case. Two queries.
+    `is_hidden` holds: knowing who answered sways a verdict. The ids of the items of whose cases no answer is
+    hidden: see `name_tags`. Two queries.
     """
     condition = is_hidden(viewer, team)
     of_hidden_cases = Item.objects.filter(case_is_hidden(condition), pk__in=[row.pk for row in rows])
@@ -280,13 +279,13 @@ def name_systems(rows: Sequence[Item], *, viewer: User, team: Team) -> None:
     untold = dict(known.values_list("pk", "is_hidden"))
     hidden = {pk for pk, is_one in untold.items() if is_one}
     for row in rows:
-        row.tells_case = row.pk not in untold  # type: ignore[attr-defined]  # for `name_tags`
         is_told, system = row.pk not in hidden, str(row.system_version)
         row.system = system if is_told else None  # type: ignore[attr-defined]  # for lists
         row.shown_key = row.key if is_told else None  # type: ignore[attr-defined]  # annotated
         row.case_key = row.case.key if is_told else None  # type: ignore[attr-defined]  # annotated
         row.shown_attempt = row.attempt if is_told else None  # type: ignore[attr-defined]  # annotated
         row.shown_metadata = row.metadata if is_told or not system else {}  # type: ignore[attr-defined]  # annotated
+    return frozenset(row.pk for row in rows if row.pk not in untold)
 
 
 def other_answers(item: Item, *, viewer: User) -> list[Item]:

@@ -71,15 +71,13 @@ def dataset_tags(dataset: Dataset) -> dict[int, tuple[str, ...]]:
     return _by_case(CaseTag.objects.filter(case__dataset=dataset))
 
 
-def name_tags(rows: Sequence[Item]) -> None:
-    """Gives each item `shown_tags`, those of its case, None where they are withheld. One query.
-
-    Call it after `name_systems`.
+def name_tags(rows: Sequence[Item], *, told: Collection[int]) -> None:
+    """Gives each item `shown_tags`: those of its case, None unless its id is in `told`, what `name_systems`
+    gave. One query.
     """
     found = tags_of({row.case_id for row in rows})
     for row in rows:
-        is_told = row.tells_case  # type: ignore[attr-defined]  # as it said
-        row.shown_tags = found.get(row.case_id, ()) if is_told else None  # type: ignore[attr-defined]  # annotated
+        row.shown_tags = found.get(row.case_id, ()) if row.pk in told else None  # type: ignore[attr-defined]  # annotated
 
 
 def tagged(items: QuerySet[Item], tags: Iterable[str]) -> QuerySet[Item]:

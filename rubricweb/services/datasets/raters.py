@@ -28,7 +28,7 @@ def change_kind(rater: Rater, kind: str, *, by: User) -> None:
         raise Invalid.at("rater_kind", repr(kind[:40]), ", ".join(RaterKind.values))
     locked = Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
     if locked.same_as_id is not None:
-        raise Conflict(f"{locked} is said to be {locked.same_as}: take that back first.")
+        raise Conflict(f"{locked} is already {locked.same_as}: undo that first.")
     if locked.user_id is not None or Review.objects.filter(rater=locked, imported=False).exists():
         raise Conflict(f"{locked} labels here as a person: only raters whose labels came in files change.")
     before, locked.kind = locked.kind, kind

@@ -56,9 +56,9 @@ def split_dataset(
     adjudications come along, so that the same ground truth stands in the halves; settled labels of a file,
     which count only where no people labelled, in a queue of their own. The same `seed` gives the same
     halves. Each is sealed: its digest, with a salt, covers items and ground truth. Raises Withheld where
-    verdicts on items are hidden from whoever splits, Invalid for an `n_dev` that leaves a half empty or
-    labels of several rubrics, Conflict when a name is taken, somebody labels meanwhile or a blind queue over
-    the dataset is open: its raters could read the labels in the halves.
+    verdicts on items are hidden from the person who splits, Invalid for an `n_dev` that leaves a half empty
+    or labels of several rubrics, Conflict when a name is taken, somebody labels meanwhile or a blind queue
+    over the dataset is open: its raters could read the labels in the halves.
     """
     why = "and which half an item falls into would tell of them"
     require_nothing_hidden(by, dataset.team, dataset.pk, why=why)

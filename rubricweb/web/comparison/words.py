@@ -114,7 +114,7 @@ def _ceiling(comparison: Comparison, *, has_choices: bool) -> str:
 
 
 def _pooled(comparison: Comparison) -> SafeString:
-    """What others report, and what whoever knows how often criteria are met does well in."""
+    """What other tools report, and where a judge does well that only knows how often criteria are met."""
     ceiling = comparison.ceiling
     said = format_html(
         'claims nothing: <span class="num">κ {}</span>; people’s α <span class="num">{}</span>; one person’s '

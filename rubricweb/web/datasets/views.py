@@ -153,8 +153,7 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
     item = access.access_item(request.team, item_id)
     previous, following = selectors.neighbours(item)
     own = item.rubric_version_id
-    selectors.name_systems([item], viewer=request.user, team=request.team)
-    name_tags([item])
+    name_tags([item], told=selectors.name_systems([item], viewer=request.user, team=request.team))
     others = selectors.other_answers(item, viewer=request.user)
     around = [one for one in (previous, following) if one is not None]
     names = titles(request, [one.pk for one in (item, *around, *others)])

@@ -16,7 +16,7 @@ from tests.api.client import ApiClient, upload
 from tests.commands.terminal import terminal_of
 from tests.factories import Cast
 
-# ann and kim differ on both items.
+# kim and lee differ on both items.
 ROWS = "item_id,criterion,rater,verdict\n" + "".join(
     f"{item},capital,{rater},{verdict}\n"
     for item in ("good", "bad")

@@ -364,13 +364,13 @@ def _estimate(data: _Data, population: Population, binary: bool, confidence: flo
         reason = "No item of the sample is labelled." if total else "There are no items."
         return PeopleMean(None, None, None, 0, total, population, "none", data.cases, reason=reason)
     persons = data.persons
-    told = persons if population == "cases like these" and persons.people >= LEAST_PEOPLE else None
-    mean = (_binary if binary else _scores)(data, population, told, confidence)
+    drawn = persons if population == "cases like these" and persons.people >= LEAST_PEOPLE else None
+    mean = (_binary if binary else _scores)(data, population, drawn, confidence)
     weights = data.w[data.labelled]
     mean = replace(
         mean,
         raters=persons.raters,
-        tells_of_other_raters=told is not None,
+        tells_of_other_raters=drawn is not None,
         effective_n=_effective(weights),
         design_effect=total / _effective(data.share),
         reason=mean.reason or _few(n) * (mean.low is None),
@@ -535,12 +535,12 @@ def _scores(
     if uncertain.any():
         # What a label adds to the error is by (1 − π)w²: none, where everything of its kind is labelled.
         error = _Spread.of(residuals, w, uncertain, (y - f, y))
-        left = float(uncertain.sum()) / float(w.sum()) ** 2
+        scale = float(uncertain.sum()) / float(w.sum()) ** 2
         typical = float((w * (y - residuals)).sum() / w.sum())
         shift, appended = error.appended(-typical, 1 - typical)
         middles[1] += shift * float(uncertain.sum() / (w**2).sum())
         for place, one in enumerate((error.variance, appended * error.n / (error.n + 2))):
-            variances[place] += one * left
+            variances[place] += one * scale
         dfs = [min(dfs[0], error.n - 2), min(dfs[1], error.n)]
     if population == "cases like these":
         by_case = _Spread(float(data.cases), cases.middle, cases.seen, cases.seen)

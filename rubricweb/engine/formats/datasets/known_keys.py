@@ -72,12 +72,13 @@ class KnownItems:
 
     def answers(self, case: str, system: str = "", attempt: int | None = None) -> list[AnswerOfCase]:
         """The answers to a case: of a system version, or of all versions of a name; of an attempt."""
-        found = self._of_case.get(self.cases.find(case) or "", [])
+        answers = self._of_case.get(self.cases.find(case) or "", [])
         if system:
-            wanted = composed(system).casefold()
-            exact = [one for one in found if one.system.casefold() == wanted]
-            found = exact or [one for one in found if _name(one.system).casefold() == wanted]
-        return [one for one in found if attempt in (None, one.attempt)]
+            name = composed(system).casefold()
+            of_version = [answer for answer in answers if answer.system.casefold() == name]
+            of_name = [answer for answer in answers if _name(answer.system).casefold() == name]
+            answers = of_version or of_name
+        return [answer for answer in answers if attempt in (None, answer.attempt)]
 
 
 def _name(version: str) -> str:
