@@ -88,10 +88,9 @@ def _other_systems(run: Run, answered: set[int]) -> Unavailable:
     options = "".join(f" --system {name}" for name in (*theirs, *ours) if name)
     return Unavailable(
         "labels_of_other_systems",
-        f"People labelled answers of {_names(theirs) or 'other system versions'}; {run} judged those of "
-        f"{_names(ours)}.",
-        "Start runs over all of these versions together, with the judge of this one: they count as one judge"
-        + (f" (rubricweb grade …{options})." if theirs else "."),
+        f"People labelled answers of {_names(theirs)}; {run} judged those of {_names(ours)}.",
+        "Start runs over all of these versions together, with the judge of this one: they count as one judge "
+        f"(rubricweb grade …{options}).",
         page="runs",
     )
 
