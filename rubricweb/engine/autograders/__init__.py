@@ -24,6 +24,7 @@ from rubricweb.engine.autograders.generate import (
     PerCriterionGenerateFn,
     RubricAsJudgeGenerateFn,
 )
+from rubricweb.engine.autograders.instructions import FormTexts, Wording
 from rubricweb.engine.autograders.one_shot import PerCriterionOneShotGrader
 from rubricweb.engine.autograders.outputs import (
     CriterionEvaluation,
@@ -56,6 +57,7 @@ __all__ = [
     "Example",
     "Examples",
     "ExamplesOverlap",
+    "FormTexts",
     "GenerateFn",
     "Member",
     "OneShotGenerateFn",
@@ -77,6 +79,7 @@ __all__ = [
     "UnreadableReply",
     "VoteGrader",
     "VotePrompt",
+    "Wording",
     "draw_examples",
 ]
 
