@@ -75,7 +75,7 @@ from rubricweb.models.runs import (
     RunSummary,
     RunTally,
 )
-from rubricweb.models.snapshots import (
+from rubricweb.models.judges import (
     IMPORTED,
     NO_JUDGE,
     NOBODY,

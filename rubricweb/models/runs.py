@@ -10,7 +10,7 @@ from django.db import models
 from rubricweb.engine.origin import Origin
 from rubricweb.models.datasets import SEALS, Dataset, Item, SystemVersion
 from rubricweb.models.rubrics import Criterion, RubricVersion
-from rubricweb.models.snapshots import (
+from rubricweb.models.judges import (
     FewShotSnapshot,
     JudgeSnapshot,
     PanelSnapshot,
