@@ -35,6 +35,22 @@ from rubricweb.models.journal import (
     JournalEntry,
 )
 from rubricweb.models.judgements import Judgement, Vote, in_reviews, of_run
+from rubricweb.models.judges import (
+    IMPORTED,
+    NO_JUDGE,
+    NOBODY,
+    CascadeSnapshot,
+    ExampleSnapshot,
+    ExampleWords,
+    FewShotSnapshot,
+    Judge,
+    JudgeSnapshot,
+    JudgeVersion,
+    MemberSnapshot,
+    PanelSnapshot,
+    VersionOrigin,
+    asked_judges,
+)
 from rubricweb.models.processes import CacheEntry, IdempotencyKey, KeptFile, KeptFilePart, Worker
 from rubricweb.models.queues import (
     Blind,
@@ -74,19 +90,6 @@ from rubricweb.models.runs import (
     RunState,
     RunSummary,
     RunTally,
-)
-from rubricweb.models.judges import (
-    IMPORTED,
-    NO_JUDGE,
-    NOBODY,
-    CascadeSnapshot,
-    ExampleSnapshot,
-    ExampleWords,
-    FewShotSnapshot,
-    JudgeSnapshot,
-    MemberSnapshot,
-    PanelSnapshot,
-    asked_judges,
 )
 from rubricweb.models.teams import (
     ApiToken,
@@ -152,9 +155,11 @@ __all__ = [
     "ItemAbsence",
     "ItemFacet",
     "JournalEntry",
+    "Judge",
     "JudgeCall",
     "JudgeEndpoint",
     "JudgeSnapshot",
+    "JudgeVersion",
     "Judgement",
     "KeptFile",
     "KeptFilePart",
@@ -197,6 +202,7 @@ __all__ = [
     "SystemVersion",
     "Team",
     "User",
+    "VersionOrigin",
     "Vote",
     "Worker",
     "asked_judges",
