@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models.fields.json import KeyTransform
 from pydantic import ConfigDict, TypeAdapter, ValidationError, model_serializer, model_validator
 
+from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.engine.submission import Submission
 from rubricweb.judges.base import JudgeConfig
 
@@ -21,12 +22,13 @@ SECRETS = ("api_key", "extra_headers")
 
 # A key that nobody reads, or a number written as a text, is a mistake.
 _STRICT = ConfigDict(extra="forbid", strict=True)
-_KEPT = {field.name for field in fields(JudgeConfig)} - set(SECRETS)
+_KEPT = [field.name for field in fields(JudgeConfig) if field.name not in ("sampling", *SECRETS)]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeSnapshot:
-    """A judge by the id it was chosen by; stored as `{id, name, model, …}`, its config in the same object.
+    """A judge by the id it was chosen by; stored as `{id, name, model, …}`, its config and the options of its
+    sampling in the same object.
 
     `config` is how it is asked, without its secrets; None for a panel, whose members have theirs, and for
     nobody. What a row of an earlier release lacks of it has its default.
@@ -49,9 +51,11 @@ class JudgeSnapshot:
     def _read(cls, stored: Any) -> Any:
         if not isinstance(stored, Mapping) or stored.keys() <= {"id", "name", "model"}:
             return stored
-        config = {name: value for name, value in stored.items() if name != "id"}
-        if unknown := sorted(config.keys() - _KEPT):
+        config = {name: value for name, value in stored.items() if name in _KEPT}
+        options = {name: value for name, value in stored.items() if name in Sampling.model_fields}
+        if unknown := sorted(stored.keys() - config.keys() - options.keys() - {"id"}):
             raise ValueError(f"{', '.join(unknown)}: a judge has no such setting, or keeps it from runs")
+        config["sampling"] = Sampling.stored(options)
         return {name: stored[name] for name in ("id", "name", "model") if name in stored} | {"config": config}
 
     @model_serializer(mode="plain")
@@ -59,8 +63,8 @@ class JudgeSnapshot:
         """As it is stored."""
         if self.config is None:
             return {"id": self.id, "name": self.name, "model": self.model}
-        config = {name: value for name, value in asdict(self.config).items() if name in _KEPT}
-        return {"id": self.id, **config}
+        config = {name: getattr(self.config, name) for name in _KEPT}
+        return {"id": self.id, **config, **self.config.sampling.model_dump()}
 
 
 NOBODY = JudgeSnapshot(NO_JUDGE, "no judge", "no judge")

@@ -4,6 +4,8 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models.functions import Lower
 
+from rubricweb.engine.judging.sampling import Sampling
+
 
 class Role(models.IntegerChoices):
     """What a member may do; each role may do everything the ones below it may."""
@@ -198,6 +200,12 @@ class JudgeEndpoint(Archivable):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def sampling(self) -> Sampling:
+        """How its model is asked to choose its words."""
+        columns = {field.name for field in self._meta.fields}
+        return Sampling.stored({name: getattr(self, name) for name in Sampling.model_fields.keys() & columns})
 
     @property
     def judge_id(self) -> str:

@@ -283,11 +283,8 @@ def _of_environment() -> JudgeConfig:
         name=settings.OPENAI_MODEL,
         base_url=settings.OPENAI_BASE_URL,
         model=settings.OPENAI_MODEL,
-        temperature=settings.OPENAI_TEMPERATURE,
-        max_output_tokens=settings.OPENAI_MAX_OUTPUT_TOKENS,
-        reasoning_effort=settings.OPENAI_REASONING_EFFORT,
+        sampling=settings.OPENAI_SAMPLING,
         fallback_model=settings.OPENAI_FALLBACK_MODEL,
-        logprobs=settings.OPENAI_LOGPROBS,
         **_pace_today(),
     )
 
