@@ -1,5 +1,9 @@
-"""What a run keeps of its judge, panel and examples: frozen when it starts, read here and nowhere else."""
+"""What a run keeps of its judge, panel and examples: frozen when it starts, read here and nowhere else.
 
+An endpoint keeps its sampling likewise.
+"""
+
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -250,3 +254,24 @@ class SnapshotField(models.JSONField):
 
     def _written(self, value: Any) -> Any:
         return self._adapter.dump_python(value, mode="json") if isinstance(value, self.kind) else value
+
+
+class SamplingField(SnapshotField):
+    """A JSON column with the options of a sampling by name; those it lacks are at their defaults."""
+
+    def __init__(self, kind: type = Sampling, **options: Any) -> None:
+        super().__init__(kind, **options)
+
+    def deconstruct(self) -> Any:
+        """To migrations an empty object is the default, which is read as all defaults."""
+        name, path, args, options = super().deconstruct()
+        return name, path, args, options | {"default": dict}
+
+    def clone(self) -> "SamplingField":
+        return SamplingField(**self.deconstruct()[3] | {"default": Sampling})
+
+    def _read(self, stored: str) -> Any:
+        try:
+            return Sampling.stored(json.loads(stored))
+        except ValueError as error:
+            raise ValueError(f"{self.model.__name__}: {self.name}.{error}") from error

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models.functions import Lower
 
 from rubricweb.engine.judging.sampling import Sampling
+from rubricweb.models.snapshots import SamplingField
 
 
 class Role(models.IntegerChoices):
@@ -159,8 +160,8 @@ class ApiToken(models.Model):
 class JudgeEndpoint(Archivable):
     """An OpenAI-compatible address an owner added; its key and extra headers are stored encrypted.
 
-    Sampling that is null or blank is left out of requests. Limits are what the provider allows, shared by
-    all workers; null is unknown, and learned from its refusals.
+    Limits are what the provider allows, shared by all workers; null is unknown, and learned from its
+    refusals.
     """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="endpoints")
@@ -172,12 +173,7 @@ class JudgeEndpoint(Archivable):
     sealed_headers = models.TextField(blank=True)
     # Asked for what `model` has refused for good; blank is nobody.
     fallback_model = models.CharField(max_length=200, blank=True)
-    temperature = models.FloatField(null=True, default=0.0)
-    top_p = models.FloatField(null=True)
-    max_output_tokens = models.PositiveIntegerField(null=True)
-    reasoning_effort = models.CharField(max_length=20, blank=True)
-    # Whether to ask for the probabilities of tokens, which become the confidence of a verdict.
-    logprobs = models.BooleanField(default=False)
+    sampling = SamplingField(default=Sampling)
     # Whether it takes batches: slower and cheaper.
     batches = models.BooleanField(default=False)
     max_concurrency = models.PositiveIntegerField(null=True)
@@ -200,12 +196,6 @@ class JudgeEndpoint(Archivable):
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def sampling(self) -> Sampling:
-        """How its model is asked to choose its words."""
-        columns = {field.name for field in self._meta.fields}
-        return Sampling.stored({name: getattr(self, name) for name in Sampling.model_fields.keys() & columns})
 
     @property
     def judge_id(self) -> str:

@@ -21,7 +21,7 @@ _STRICT = ConfigDict(frozen=True, strict=True, extra="forbid")
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """The words of an option: `allowed` completes "allowed: …", `help` is a sentence or two.
+    """The words of an option: `allowed` completes "allowed: …", `what` says what it does.
 
     `sent_as` is its name in a request, "" its own. An option that is not `in_every_key` is in the key of a
     stored answer only where it is not at its default, so that keys of before it stay what they were.
@@ -29,7 +29,7 @@ class Says:
 
     title: str
     allowed: str
-    help: str = ""
+    what: str
     sent_as: str = ""
     in_every_key: bool = False
 
@@ -48,7 +48,7 @@ class Sampling(BaseModel):
         Says(
             "Temperature",
             "0 to 2",
-            "At 0 the likeliest word is taken each time; more makes replies differ.",
+            "at 0 the likeliest word is taken each time, above it replies differ",
             in_every_key=True,
         ),
     ] = 0.0
@@ -58,7 +58,7 @@ class Sampling(BaseModel):
         Says(
             "Top p",
             "more than 0 and at most 1",
-            "Words are chosen from the likeliest, which make up this share together.",
+            "words are chosen from the likeliest ones, which make up this share together",
             in_every_key=True,
         ),
     ] = None
@@ -68,7 +68,7 @@ class Sampling(BaseModel):
         Says(
             "Sampling seed",
             "a whole number of 64 bits",
-            "The same seed asks for the same choice of words, where the endpoint takes one.",
+            "the same seed asks for the same choice of words, where the endpoint takes one",
             in_every_key=True,
         ),
     ] = None
@@ -77,8 +77,8 @@ class Sampling(BaseModel):
         Field(ge=1, lt=2**31),
         Says(
             "Output limit",
-            "a whole number from 1",
-            "Tokens. A reply that is cut off there is an error.",
+            "a whole number of tokens from 1",
+            "a reply that is cut off there is an error",
             sent_as="max_tokens",
             in_every_key=True,
         ),
@@ -89,7 +89,7 @@ class Sampling(BaseModel):
         Says(
             "Reasoning effort",
             "a word such as low, medium or high",
-            "How much a model that reasons thinks before it answers.",
+            "how much a model that reasons thinks before it answers",
             in_every_key=True,
         ),
     ] = ""
@@ -98,7 +98,7 @@ class Sampling(BaseModel):
         Says(
             "Token probabilities",
             "true or false",
-            "They become the confidence of a verdict, where the model gives them.",
+            "ask for them: they become the confidence of a verdict, where the model gives them",
             in_every_key=True,
         ),
     ] = False
@@ -180,6 +180,11 @@ class SamplingOption:
     def allowed_or(self, unset: str) -> str:
         """What is allowed, with the word for leaving it out: "0 to 2, or none"."""
         return self.says.allowed if self.kind is bool else f"{self.says.allowed}, or {unset}"
+
+    def sentences(self, unset: str) -> str:
+        """What is allowed and what it does, as a page says it: "0 to 2, or nothing. At 0 …."."""
+        parts = [self.says.what] if self.kind is bool else [self.allowed_or(unset), self.says.what]
+        return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts)
 
     def read(self, text: str) -> Any:
         """The value that a text spells; "none" leaves the option out. Its range is not looked at.

@@ -21,6 +21,7 @@ OPTIONS: dict[str, Any] = {
     "fallback_model": "m-0",
     "temperature": None,
     "top_p": 0.9,
+    "seed": 7,
     "max_output_tokens": 500,
     "reasoning_effort": "low",
     "logprobs": True,
@@ -152,7 +153,8 @@ def test_what_is_not_named_stays(people: Cast, endpoint: JudgeEndpoint) -> None:
     before = JudgeEndpoint.objects.values().get(pk=endpoint.pk)
     endpoints.edit_endpoint(endpoint, by=people.alice, temperature=0.5)
     after = JudgeEndpoint.objects.values().get(pk=endpoint.pk)
-    assert {name for name in before if before[name] != after[name]} == {"temperature"}
+    assert {name for name in before if before[name] != after[name]} == {"sampling"}
+    assert after["sampling"] == before["sampling"].changed(temperature=0.5)
     endpoints.edit_endpoint(endpoint, by=people.alice, temperature=0.5)
     [line] = JournalEntry.objects.filter(verb="edited")
     assert line.detail == {"fields": "temperature"}
@@ -288,6 +290,8 @@ NAN = float("nan")
         ("temperature", 2.1),
         ("temperature", NAN),
         ("top_p", 0.0),
+        ("seed", 2**63),
+        ("seed", True),
         ("top_p", 1.1),
         ("max_output_tokens", 0),
         ("max_output_tokens", 2**31),
@@ -346,7 +350,7 @@ def test_an_endpoint_that_has_half_a_price_already_can_be_changed_and_its_price_
 ) -> None:
     JudgeEndpoint.objects.filter(pk=endpoint.pk).update(output_usd_per_million=None)
     as_shown: dict[str, Any] = OPTIONS | {OUTPUT: None, "top_p": 0.5}
-    assert endpoints.edit_endpoint(endpoint, by=people.alice, **as_shown).top_p == 0.5
+    assert endpoints.edit_endpoint(endpoint, by=people.alice, **as_shown).sampling.top_p == 0.5
     with pytest.raises(Invalid) as refusal:
         endpoints.edit_endpoint(endpoint, by=people.alice, input_usd_per_million=3.0)
     assert places(refusal) == [OUTPUT]
