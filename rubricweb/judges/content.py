@@ -61,13 +61,7 @@ def _of_judge(config: JudgeConfig) -> bytes:
             "base_url": config.answered_by,
             "model": config.model,
             "fallback_model": config.fallback_model,
-            # 0 and 0.0 are sent alike
-            "temperature": None if config.temperature is None else float(config.temperature),
-            "top_p": None if config.top_p is None else float(config.top_p),
-            "seed": config.seed,
-            "max_output_tokens": config.max_output_tokens,
-            "reasoning_effort": config.reasoning_effort,
-            "logprobs": config.logprobs,
+            **config.sampling.in_key(),
             "headers": sorted((name.lower(), value) for name, value in config.extra_headers),
         }
     )

@@ -6,7 +6,7 @@ from django.db.models.functions import Lower
 class Migration(migrations.Migration):
     """Judges have names and versions; runs say which version they asked."""
 
-    dependencies = [("rubricweb", "0067_dearest_calls")]
+    dependencies = [("rubricweb", "0069_sampling_of_endpoints")]
 
     operations = [
         migrations.CreateModel(

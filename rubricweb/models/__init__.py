@@ -35,22 +35,7 @@ from rubricweb.models.journal import (
     JournalEntry,
 )
 from rubricweb.models.judgements import Judgement, Vote, in_reviews, of_run
-from rubricweb.models.judges import (
-    IMPORTED,
-    NO_JUDGE,
-    NOBODY,
-    CascadeSnapshot,
-    ExampleSnapshot,
-    ExampleWords,
-    FewShotSnapshot,
-    Judge,
-    JudgeSnapshot,
-    JudgeVersion,
-    MemberSnapshot,
-    PanelSnapshot,
-    VersionOrigin,
-    asked_judges,
-)
+from rubricweb.models.judges import Judge, JudgeVersion, VersionOrigin
 from rubricweb.models.processes import CacheEntry, IdempotencyKey, KeptFile, KeptFilePart, Worker
 from rubricweb.models.queues import (
     Blind,
@@ -64,10 +49,11 @@ from rubricweb.models.queues import (
     Rater,
     RaterKind,
     Rationale,
+    Review,
     ReviewQueue,
+    ReviewState,
     Stratum,
 )
-from rubricweb.models.reviews import Review, ReviewState
 from rubricweb.models.rubrics import (
     Criterion,
     LabelDecision,
@@ -90,6 +76,19 @@ from rubricweb.models.runs import (
     RunState,
     RunSummary,
     RunTally,
+)
+from rubricweb.models.snapshots import (
+    IMPORTED,
+    NO_JUDGE,
+    NOBODY,
+    CascadeSnapshot,
+    ExampleSnapshot,
+    ExampleWords,
+    FewShotSnapshot,
+    JudgeSnapshot,
+    MemberSnapshot,
+    PanelSnapshot,
+    asked_judges,
 )
 from rubricweb.models.teams import (
     ApiToken,

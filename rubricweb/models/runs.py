@@ -9,15 +9,15 @@ from django.db import models
 
 from rubricweb.engine.origin import Origin
 from rubricweb.models.datasets import SEALS, Dataset, Item, SystemVersion
-from rubricweb.models.judges import (
+from rubricweb.models.judges import JudgeVersion
+from rubricweb.models.rubrics import Criterion, RubricVersion
+from rubricweb.models.snapshots import (
     FewShotSnapshot,
     JudgeSnapshot,
-    JudgeVersion,
     PanelSnapshot,
     SnapshotField,
     asked_judges,
 )
-from rubricweb.models.rubrics import Criterion, RubricVersion
 from rubricweb.models.teams import Archivable, JudgeEndpoint, Team
 
 

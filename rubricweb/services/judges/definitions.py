@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 from rubricweb.engine.autograders import AUTOGRADERS, PromptedAutograder, ReplyFormat
 from rubricweb.engine.judging.definition import JudgeDefinition, JudgeExample, JudgeMember, Voting
-from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import (
@@ -68,14 +67,10 @@ def _member(judge: JudgeSnapshot, *, name: str, weight: float = 1.0, stage: int 
         address=config.answered_by,
         model=config.model,
         fallback_model=config.fallback_model,
-        sampling=_sampling(config),
+        sampling=config.sampling,
         weight=weight,
         stage=stage,
     )
-
-
-def _sampling(config: JudgeConfig) -> Sampling:
-    return Sampling.stored({name: getattr(config, name) for name in Sampling.model_fields})
 
 
 def _voting(panel: PanelSnapshot) -> Voting:
@@ -154,7 +149,7 @@ def _snapshot(team: Team, member: JudgeMember, known: dict[str, JudgeConfig]) ->
         raise Conflict(_gone(team, member))
     config = prices.for_model(team, there[judge_id], member.model)
     config = replace(
-        config, name=member.endpoint, fallback_model=member.fallback_model, **member.sampling.model_dump()
+        config, name=member.endpoint, fallback_model=member.fallback_model, sampling=member.sampling
     )
     return JudgeSnapshot.of(judge_id, prices.priced(team, {"": config})[""])
 
