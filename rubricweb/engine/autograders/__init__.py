@@ -24,7 +24,7 @@ from rubricweb.engine.autograders.generate import (
     PerCriterionGenerateFn,
     RubricAsJudgeGenerateFn,
 )
-from rubricweb.engine.autograders.instructions import FormTexts, Wording
+from rubricweb.engine.autograders.instructions import FormTexts, JudgeWording
 from rubricweb.engine.autograders.one_shot import PerCriterionOneShotGrader
 from rubricweb.engine.autograders.outputs import (
     CriterionEvaluation,
@@ -79,7 +79,7 @@ __all__ = [
     "UnreadableReply",
     "VoteGrader",
     "VotePrompt",
-    "Wording",
+    "JudgeWording",
     "draw_examples",
 ]
 

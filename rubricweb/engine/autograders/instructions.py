@@ -42,7 +42,7 @@ class FormTexts(BaseModel):
         return self.with_options if options else self.without_options
 
 
-class Wording(BaseModel):
+class JudgeWording(BaseModel):
     """The words of one judge: which edition of the shipped prompts, and what of it is worded otherwise.
 
     ``instructions`` hold ``{{frame}}`` once and are followed by how to reply. A text of ``whole_messages`` is
@@ -85,7 +85,7 @@ def shipped_instructions(form: str, *, edition: int = EDITION) -> str:
     return _shipped(form, edition)[0]
 
 
-def faults_of(wording: Wording, place: str = "") -> Iterator[Fault]:
+def faults_of(wording: JudgeWording, place: str = "") -> Iterator[Fault]:
     """What no judge can be told, each with its place below ``place``."""
     if not 1 <= wording.edition <= EDITION:
         yield Fault(f"{place}edition", str(wording.edition), f"1 to {EDITION}")

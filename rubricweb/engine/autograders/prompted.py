@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders.base import Autograder, Prompt, Reading, ReplyFormat
 from rubricweb.engine.autograders.generate import GenerateFn, default_generate_fn, refuse_synchronous
-from rubricweb.engine.autograders.instructions import Wording, faults_of
+from rubricweb.engine.autograders.instructions import JudgeWording, faults_of
 from rubricweb.engine.autograders.setup_errors import is_setup_error
 from rubricweb.engine.checks.criteria import run_check
 from rubricweb.engine.errors import UnreadableReply
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 class GraderOptions(TypedDict, total=False):
     """What every prompted autograder takes beside its ``generate_fn``; see PromptedAutograder."""
 
-    system_prompt: str | Wording | None
+    system_prompt: str | JudgeWording | None
     normalize: bool
     reply_format: ReplyFormat
     abstention: Abstention
@@ -76,7 +76,7 @@ class PromptedAutograder(Autograder):
     """An autograder without input or output: ``prompts()`` says what to ask, ``read()`` what a reply says.
 
     The caller carries the one to a model and the other back; ``judge()`` does so with ``generate_fn``, by
-    default the endpoint of the environment. ``system_prompt`` has instructions of your own (see ``Wording``);
+    default the endpoint of the environment. ``system_prompt`` has instructions of your own (see ``JudgeWording``);
     a mere text is every system message, word for word, and has to ask for ``criterion_status`` or ``option``
     accordingly. ``abstention`` and ``on_error`` are the policies of ``engine/scoring/scoring.py``.
     Raises ValueError for an unknown policy, a reply format this grader cannot read, or wording that no judge
@@ -97,7 +97,7 @@ class PromptedAutograder(Autograder):
         self,
         generate_fn: GenerateFn | None = None,
         *,
-        system_prompt: str | Wording | None = None,
+        system_prompt: str | JudgeWording | None = None,
         normalize: bool = True,
         reply_format: ReplyFormat = "json",
         abstention: Abstention = "skip",
@@ -119,7 +119,7 @@ class PromptedAutograder(Autograder):
         self.on_error: OnError = on_error
         self.option_seed = option_seed
         self.examples: Mapping[int, Sequence[Example]] = {} if examples is None else dict(examples)
-        self.wording = system_prompt if isinstance(system_prompt, Wording) else Wording()
+        self.wording = system_prompt if isinstance(system_prompt, JudgeWording) else JudgeWording()
         self._system_prompt = system_prompt if isinstance(system_prompt, str) else None
         if faults := [*faults_of(self.wording)]:
             raise ValueError(f"system_prompt.{faults[0]}")

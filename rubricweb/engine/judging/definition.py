@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from rubricweb.engine.autograders import AUTOGRADERS, ReplyFormat
-from rubricweb.engine.autograders.instructions import Wording, faults_of
+from rubricweb.engine.autograders.instructions import JudgeWording, faults_of
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.engine.submission import Submission
@@ -43,7 +43,7 @@ class JudgeMember(BaseModel):
     sampling: Annotated[Sampling, BeforeValidator(_as_kept)] = Sampling()
     weight: float = 1.0
     stage: int = 0
-    wording: Wording | None = None
+    wording: JudgeWording | None = None
 
 
 class Voting(BaseModel):
@@ -97,7 +97,7 @@ class JudgeDefinition(BaseModel):
 
     autograder: str = "per_criterion"
     reply_format: ReplyFormat = "json"
-    wording: Wording = Wording()
+    wording: JudgeWording = JudgeWording()
     members: tuple[JudgeMember, ...]
     voting: Voting | None = None
     examples: tuple[JudgeExample, ...] = ()
@@ -144,5 +144,5 @@ def faults_of_definition(definition: JudgeDefinition) -> Iterator[Fault]:
             yield from faults_of(member.wording, f"members[{place}].wording.")
 
 
-def _named(wording: Wording) -> dict[str, Any]:
+def _named(wording: JudgeWording) -> dict[str, Any]:
     return {"edition": wording.edition} | wording.model_dump(mode="json", exclude_defaults=True)

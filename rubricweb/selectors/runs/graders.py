@@ -15,7 +15,7 @@ from rubricweb.engine.autograders import (
     Stage,
 )
 from rubricweb.engine.autograders.examples.few_shot import Example
-from rubricweb.engine.autograders.instructions import Wording
+from rubricweb.engine.autograders.instructions import JudgeWording
 from rubricweb.engine.autograders.panels.cascade import CONDITIONS, Condition
 from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.number_format import counted
@@ -45,7 +45,7 @@ class Graders:
     _voting: dict[bool, PanelGrader | CascadeGrader] = field(default_factory=dict)
 
     @cached_property
-    def member_words(self) -> dict[str, Wording]:
+    def member_words(self) -> dict[str, JudgeWording]:
         """What members are told before they are asked, by name, where that is not what all are told."""
         version = self.run.judge_version
         members = version.definition.members if version and self.run.panel else ()
@@ -60,7 +60,7 @@ class Graders:
         key = with_examples, member if member in self.member_words else ""
         if key not in self._single:
             version = self.run.judge_version
-            usual = version.definition.wording if version else Wording()
+            usual = version.definition.wording if version else JudgeWording()
             self._single[key] = AUTOGRADERS[self.run.autograder](
                 system_prompt=self.member_words.get(member, usual),
                 reply_format=cast(ReplyFormat, self.run.reply_format),

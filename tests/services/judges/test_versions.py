@@ -6,7 +6,7 @@ from threading import Event
 import pytest
 from django.utils import timezone
 
-from rubricweb.engine.autograders import FormTexts, Wording
+from rubricweb.engine.autograders import FormTexts, JudgeWording
 from rubricweb.engine.judging.definition import JudgeDefinition
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.judges.base import JudgeConfig, Question, Reply
@@ -80,7 +80,7 @@ def room(people: Cast) -> Room:
 
 
 def strict(of: JudgeVersion) -> JudgeDefinition:
-    wording = Wording(instructions=FormTexts(without_options=STRICT))
+    wording = JudgeWording(instructions=FormTexts(without_options=STRICT))
     return of.definition.model_copy(update={"wording": wording})
 
 
@@ -191,7 +191,7 @@ def test_members_of_a_panel_are_told_their_own_and_share_what_was_answered(room:
     pair = Panel([PanelMember(model, name="usual"), PanelMember(model, name="strict")])
     definition = room.run("", panel=pair).judge_version.definition
     usual, other = definition.members
-    own = other.model_copy(update={"wording": Wording(instructions=FormTexts(without_options=STRICT))})
+    own = other.model_copy(update={"wording": JudgeWording(instructions=FormTexts(without_options=STRICT))})
     made = versions.create_judge(
         room.team,
         definition.model_copy(update={"members": (usual, own)}),
@@ -213,7 +213,7 @@ def test_two_people_who_keep_a_version_at_once_are_told_and_lose_nothing(room: R
     v1 = room.run(room.endpoint()).judge_version
     versions.keep_version(v1.judge, strict(v1), by=room.people.ed, parent=v1)
     other = v1.definition.model_copy(
-        update={"wording": Wording(instructions=FormTexts(without_options="{{frame}} Be kind."))}
+        update={"wording": JudgeWording(instructions=FormTexts(without_options="{{frame}} Be kind."))}
     )
     with pytest.raises(Conflict, match=r"kept gpt-5-mini-criterion-by-criterion@v2 meanwhile"):
         versions.keep_version(v1.judge, other, by=room.people.alice, parent=v1)
@@ -231,7 +231,9 @@ def test_the_same_definition_is_no_other_version_but_can_be_current_again(room: 
     third = versions.keep_version(
         v1.judge,
         v1.definition.model_copy(
-            update={"wording": Wording(whole_messages=FormTexts(without_options="Judge. Answer in JSON."))}
+            update={
+                "wording": JudgeWording(whole_messages=FormTexts(without_options="Judge. Answer in JSON."))
+            }
         ),
         by=room.people.ed,
         parent=v1,
@@ -242,7 +244,10 @@ def test_the_same_definition_is_no_other_version_but_can_be_current_again(room: 
 @pytest.mark.parametrize(
     ("change", "place"),
     [
-        ({"wording": Wording(instructions=FormTexts(without_options="No frame."))}, "wording.instructions"),
+        (
+            {"wording": JudgeWording(instructions=FormTexts(without_options="No frame."))},
+            "wording.instructions",
+        ),
         ({"autograder": "by_heart"}, "autograder"),
         ({"members": ()}, "members"),
         ({"reply_format": "yes_no", "autograder": "one_shot"}, "reply_format"),
@@ -325,7 +330,7 @@ def test_a_digest_moves_with_what_is_asked_alone(room: Room) -> None:
     for change in (
         {"autograder": "one_shot"},
         {"reply_format": "yes_no"},
-        {"wording": Wording(whole_messages=FormTexts(with_options="x"))},
+        {"wording": JudgeWording(whole_messages=FormTexts(with_options="x"))},
         {"members": (v1.definition.members[0].model_copy(update={"model": "n"}),)},
         {"members": (v1.definition.members[0].model_copy(update={"address": "http://other/v1"}),)},
         {"members": (v1.definition.members[0].model_copy(update={"fallback_model": "n"}),)},
