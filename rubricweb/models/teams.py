@@ -176,6 +176,8 @@ class JudgeEndpoint(Archivable):
     reasoning_effort = models.CharField(max_length=20, blank=True)
     # Whether to ask for the probabilities of tokens, which become the confidence of a verdict.
     logprobs = models.BooleanField(default=False)
+    # Whether requests mark the beginning that prompts share, for providers that keep only marked ones.
+    cache_marks = models.BooleanField(default=False)
     # Whether it takes batches: slower and cheaper.
     batches = models.BooleanField(default=False)
     max_concurrency = models.PositiveIntegerField(null=True)

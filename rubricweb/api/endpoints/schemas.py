@@ -29,6 +29,13 @@ class EndpointOptions(Schema):
     logprobs: Annotated[
         bool, Field(description="Ask for token probabilities, which become the confidence of a verdict.")
     ] = False
+    cache_marks: Annotated[
+        bool,
+        Field(
+            description="Mark the beginning that prompts share with `cache_control`, for providers that "
+            "cache only what is marked."
+        ),
+    ] = False
     batches: Annotated[bool, Field(description="Whether the provider takes batches.")] = False
     max_concurrency: Annotated[int | None, Field(description="Calls in flight, at most.")] = None
     requests_per_minute: int | None = None

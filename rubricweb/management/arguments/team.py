@@ -103,6 +103,7 @@ def _endpoint_options(command: argparse.ArgumentParser) -> None:
         )
     for name, what in (
         ("--logprobs", "ask for token probabilities, which become the confidence of a verdict"),
+        ("--cache-marks", "mark what prompts share, for providers that cache only what is marked"),
         ("--batches", "the provider takes files of questions, answered within a day for less"),
     ):
         command.add_argument(

@@ -2,7 +2,7 @@
 
 import argparse
 
-from rubricweb.judges.prices import Price
+from rubricweb.judges.prices.shipped import Price
 from rubricweb.management.terminal.actor import note, resolve_actor
 from rubricweb.management.terminal.printed import say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape

@@ -33,6 +33,7 @@ class EndpointOptions(TypedDict, total=False):
     max_output_tokens: int | None
     reasoning_effort: str
     logprobs: bool
+    cache_marks: bool
     batches: bool
     max_concurrency: int | None
     requests_per_minute: int | None

@@ -11,7 +11,7 @@ from django.db import transaction
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.prices import AS_OF, Price, shipped_price
+from rubricweb.judges.prices.shipped import AS_OF, Price, shipped_price
 from rubricweb.models import JudgeEndpoint, ModelPrice, Team, User, unarchived
 from rubricweb.services.shared.journal import record
 

@@ -78,6 +78,11 @@ class JudgeForm(_Refusable):
         label="Ask for token probabilities",
         help_text="They become the confidence of a verdict, where the model gives them.",
     )
+    cache_marks = forms.BooleanField(
+        required=False,
+        label="Mark what the provider may cache",
+        help_text="For Anthropic’s models behind a gateway, which cache only what is marked.",
+    )
 
     max_concurrency = forms.IntegerField(
         required=False,
@@ -122,7 +127,7 @@ class JudgeForm(_Refusable):
         "fallback_model",
         "logprobs",
     )
-    LIMITS = ("max_concurrency", "requests_per_minute", "tokens_per_minute", "batches")
+    LIMITS = ("max_concurrency", "requests_per_minute", "tokens_per_minute", "batches", "cache_marks")
     PRICES = ("input_usd_per_million", "cached_input_usd_per_million", "output_usd_per_million")
 
     def __init__(self, *args: Any, endpoint: JudgeEndpoint | None = None, **kwargs: Any) -> None:
