@@ -182,6 +182,7 @@ OPENAI_BASE_URL = env.address("OPENAI_BASE_URL", default="https://api.openai.com
 OPENAI_MODEL = env.str("OPENAI_MODEL", default="gpt-5-mini")
 OPENAI_FALLBACK_MODEL = env.str("OPENAI_FALLBACK_MODEL", default="")
 OPENAI_SAMPLING = env.sampling(prefix="OPENAI_")
+OPENAI_CACHE_MARKS = env.bool("OPENAI_CACHE_MARKS", default=False)
 OPENAI_REQUESTS_PER_MINUTE = env.int("OPENAI_REQUESTS_PER_MINUTE", default=0) or None
 OPENAI_TOKENS_PER_MINUTE = env.int("OPENAI_TOKENS_PER_MINUTE", default=0) or None
 OPENAI_EXTRA_HEADERS: dict[str, str] = env.json("OPENAI_EXTRA_HEADERS", default={})

@@ -49,6 +49,9 @@ class InProcessLine:
     def in_flight(self, queue_key: QueueKey) -> int:
         return 0
 
+    def held(self, queue_key: QueueKey) -> int:
+        return 0
+
     def put(self, queue_key: QueueKey, config: JudgeConfig, questions: Sequence[Question]) -> None:
         self._waiting += [(queue_key, config, question) for question in questions]
 

@@ -45,6 +45,10 @@ ERROR_KINDS: dict[str, str] = {
 BATCH_PRICE_SHARE = 0.5
 """What a question in a batch costs of the price of a live one; providers that offer batches ask half."""
 
+CACHE_WRITE_PRICE_SHARE = 1.25
+"""What a token costs of the price of input where the provider says that it wrote it into its cache; those
+that bill for writing ask this much for five minutes."""
+
 RETRYABLE_KINDS = frozenset(
     {
         "timeout",
@@ -102,6 +106,8 @@ class JudgeConfig:
     temperature=0.7)`, also to `dataclasses.replace`, which leaves the others as they are. What an endpoint
     refuses of it the client learns from the first 400. `fallback_model` is asked, at the same address, when
     `model` has failed for good; "" is nobody.
+    `cache_marks` marks where the beginning ends that prompts share, for gateways to providers that keep only
+    marked beginnings in their cache.
 
     `timeout_seconds` bounds one attempt, `max_attempts` the attempts at one question, `max_wait_seconds` the
     sum of the pauses between them, `retry_after_cap_seconds` a single one of those pauses whatever
@@ -141,6 +147,7 @@ class JudgeConfig:
     fallback_cached_input_usd_per_million: float | None = None
     fallback_output_usd_per_million: float | None = None
     identity: str = ""
+    cache_marks: bool = False
 
     def __post_init__(self) -> None:
         for text in ("base_url", "model"):
@@ -211,13 +218,15 @@ class JudgeConfig:
         prompt_tokens: int | None,
         completion_tokens: int | None,
         cached_prompt_tokens: int | None = None,
+        cache_written_tokens: int | None = None,
     ) -> float | None:
         """US dollars for these tokens; None when a price or a count is unknown: that is not free. Where every
         price is 0 it is 0.0, whatever the counts.
 
         `cached_prompt_tokens` are the part of `prompt_tokens` that the provider had in its cache. 1,000 in at
         2.5 and 200 out at 10 per million: 0.0025 + 0.002 = 0.0045; with 800 of the 1,000 cached at 0.25:
-        0.0005 + 0.0002 + 0.002 = 0.0027.
+        0.0005 + 0.0002 + 0.002 = 0.0027. `cache_written_tokens` are the part that it wrote into the cache,
+        where that is billed: at CACHE_WRITE_PRICE_SHARE of the input's price.
         """
         if self.is_free:
             return 0.0
@@ -229,8 +238,10 @@ class JudgeConfig:
         cached_price = self.cached_input_usd_per_million
         if cached_price is None:
             cached_price = self.input_usd_per_million
+        written = min(cache_written_tokens or 0, prompt_tokens - cached)
         total = (
             (prompt_tokens - cached) * self.input_usd_per_million
+            + written * (CACHE_WRITE_PRICE_SHARE - 1) * self.input_usd_per_million
             + cached * cached_price
             + completion_tokens * self.output_usd_per_million
         )
@@ -288,7 +299,8 @@ class Reply:
 
     `reasoning` is what the model thought aloud before its answer, "" when it showed none.
     `cached_prompt_tokens` are those of `prompt_tokens` that the provider had in its cache, None when it does
-    not say. `request` is the last body sent (never a header, so never the key), None when none was.
+    not say; `cache_saved_usd` is what the prompt would have cost more without that cache, less what writing
+    into it cost. `request` is the last body sent (never a header, so never the key), None when none was.
     `unanswered` counts requests that were sent and whose answer did not come in time, or not whole, or was
     not waited for: each may have been paid for. `unmetered` counts answers that do not say how many tokens
     they took, unless they are free: they are not in the cost. `fallback` tells that the config's fallback
@@ -316,6 +328,7 @@ class Reply:
     unanswered: int = 0
     unmetered: int = 0
     log: tuple[str, ...] = ()
+    cache_saved_usd: float = 0.0
 
 
 CONFIGURATION_KINDS = frozenset({"unauthorized", "not_found", "blocked_address"})

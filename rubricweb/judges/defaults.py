@@ -28,7 +28,7 @@ from rubricweb.judges.base import (
     Question,
 )
 from rubricweb.judges.pool import ask_one
-from rubricweb.judges.prices import shipped_price
+from rubricweb.judges.prices.shipped import shipped_price
 from rubricweb.judges.usage import report_usage
 
 OPENAI_BASE_URL = "https://api.openai.com/v1"

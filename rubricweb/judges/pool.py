@@ -9,24 +9,25 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from rubricweb.judges.base import JudgeConfig, Question, Reply
+from rubricweb.judges.beginnings import Beginning, Beginnings, Going, beginnings_of
 from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.cost_overrun import CostOverruns
 from rubricweb.judges.event_loop import event_loop
 from rubricweb.judges.turns import QueueKey, Turns
 
 if TYPE_CHECKING:
-    from rubricweb.judges.client.openai import Jitter, JudgeClient
-    from rubricweb.judges.permits import Limiter
+    from rubricweb.judges.client.openai import Jitter
+    from rubricweb.judges.event_loop import EventLoop
 
 _STOP_POLL_SECONDS = 0.05
 _ALONE: QueueKey = (0, 0)
-_Turn = tuple[QueueKey, JudgeConfig, Question]
 FEWEST_STANDING = 4
 
 T = TypeVar("T")
@@ -47,6 +48,19 @@ class Answered:
     withdrawn: bool = False
 
 
+class _Turn(NamedTuple):
+    """A question in a queue. `mark_at`: where a mark for the cache pays, 0 where none does."""
+
+    queue_key: QueueKey
+    config: JudgeConfig
+    question: Question
+    beginnings: tuple[Beginning, ...]
+    mark_at: int
+
+
+_Taken = tuple[_Turn, Going]
+
+
 # Long because its methods run in two threads and are read beside each other.
 class RequestQueue:
     """Questions go in, answers come out, and the event loop asks meanwhile. For one thread at a time.
@@ -54,7 +68,9 @@ class RequestQueue:
     Of every endpoint and model at most `config.concurrency` questions are being asked; which is next is
     decided when one is free, in turn between queues (see `turns`), so that what came first does not block
     what comes later. Once a queue's replies cost clearly more than was set aside for them, what waits in it
-    comes back withdrawn: what can still pass a cap then is what is being asked at that moment.
+    comes back withdrawn: what can still pass a cap then is what is being asked at that moment. Where
+    questions share a long beginning and the endpoint caches such, one goes ahead and the others are `held`
+    (see `beginnings`): that takes no turn of anybody, and no place among those in flight.
     """
 
     def __init__(self, *, jitter: Jitter = random.random) -> None:
@@ -68,6 +84,7 @@ class RequestQueue:
         self._counters: dict[tuple[str, str | None, str], _Counter] = {}
         self._cancellations: dict[QueueKey, Cancellation] = {}
         self._in_flight: dict[QueueKey, int] = {}
+        self._held: Counter[QueueKey] = Counter()
         self._paused = False
         self._unanswered: dict[QueueKey, int] = {}
         self._cost_overruns = CostOverruns()
@@ -82,10 +99,20 @@ class RequestQueue:
         """Questions of a queue that are being asked right now."""
         return self._in_flight.get(queue_key, 0)
 
+    def held(self, queue_key: QueueKey) -> int:
+        """Questions of a queue that wait because one that begins alike went ahead."""
+        return self._held.get(queue_key, 0)
+
     def put(self, queue_key: QueueKey, config: JudgeConfig, questions: Sequence[Question]) -> None:
         """Puts questions into a queue. Every one of them comes back by `take`."""
         self._outstanding += len(questions)
-        self._background.loop.call_soon_threadsafe(self._queue, queue_key, config, tuple(questions))
+        beginnings = [beginnings_of(config, question) for question in questions]
+        alike = Counter(of[0] for of in beginnings if of)
+        turns = [
+            _Turn(queue_key, config, question, of, of[0].ends if of and alike[of[0]] > 1 else 0)
+            for question, of in zip(questions, beginnings, strict=True)
+        ]
+        self._background.loop.call_soon_threadsafe(self._queue, queue_key, config, turns)
 
     def take(self, seconds: float, at_least: int = 1) -> list[Answered]:
         """All that has come, after waiting for so many, for so long, or until a queue has all its answers."""
@@ -126,75 +153,113 @@ class RequestQueue:
         """Breaks off all that is being asked; no answer comes any more."""
         self._background.loop.call_soon_threadsafe(self._close)
 
-    def _queue(self, queue_key: QueueKey, config: JudgeConfig, questions: Sequence[Question]) -> None:
-        self._unanswered[queue_key] = self._unanswered.get(queue_key, 0) + len(questions)
+    def _queue(self, queue_key: QueueKey, config: JudgeConfig, turns: Sequence[_Turn]) -> None:
+        self._unanswered[queue_key] = self._unanswered.get(queue_key, 0) + len(turns)
         if queue_key in self._cancellations and self._cancellations[queue_key].is_cancelled:
-            for question in questions:
-                self._arrive(Answered(queue_key, question))
+            for turn in turns:
+                self._arrive(Answered(queue_key, turn.question))
             return
         endpoint = (config.base_url, config.api_key, config.model)
         counter = self._counters.get(endpoint)
         if counter is None:
             try:
-                counter = _Counter(self._background.client(config), self._background.limiter_of(config))
+                counter = _Counter(config, self._background)
             except (
                 Exception
             ) as fault:  # in a callback of the loop nobody would hear of it, and all would wait
-                for question in questions:
-                    self._arrive(Answered(queue_key, question, fault=fault))
+                for turn in turns:
+                    self._arrive(Answered(queue_key, turn.question, fault=fault))
                 return
             self._counters[endpoint] = counter
         counter.slots = config.concurrency
-        counter.turns.put(queue_key, [(queue_key, config, question) for question in questions])
+        counter.turns.put(queue_key, turns)
         self._begin(counter)
 
     def _begin(self, counter: _Counter) -> None:
         """Begins as much as there is room for."""
-        while (turn := self._next_turn(counter)) is not None:
+        while (taken := self._next_turn(counter)) is not None:
             counter.beginning += 1
-            task = self._background.loop.create_task(self._ask_on(counter, turn))
+            task = self._background.loop.create_task(self._ask_on(counter, taken))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    def _next_turn(self, counter: _Counter) -> _Turn | None:
+    def _next_turn(self, counter: _Counter) -> _Taken | None:
         """Takes what is next, if anything may begin."""
         if self._paused or not counter.turns or not counter.has_room():
             return None
+        counter.turns.set_aside(partial(self._waits, counter))
+        if not counter.turns:
+            return None
         turn = counter.turns.next()
         counter.busy += 1
-        self._in_flight[turn[0]] = self._in_flight.get(turn[0], 0) + 1
-        return turn
+        self._in_flight[turn.queue_key] = self._in_flight.get(turn.queue_key, 0) + 1
+        return turn, counter.sent.goes(turn.beginnings) if turn.beginnings else Going()
 
-    async def _ask_on(self, counter: _Counter, turn: _Turn | None) -> None:
+    def _waits(self, counter: _Counter, turn: _Turn) -> bool:
+        """Whether one that begins alike went ahead of this one, which is held until that one is answered."""
+        held = bool(turn.beginnings) and counter.sent.waits(turn.beginnings, turn)
+        if held:
+            self._held[turn.queue_key] += 1
+        return held
+
+    def _go_on(self, counter: _Counter, held: Sequence[_Turn]) -> None:
+        """What was held takes its turns before all that is behind it in its queue."""
+        for queue_key in dict.fromkeys(turn.queue_key for turn in held):
+            turns = [turn for turn in held if turn.queue_key == queue_key]
+            self._held[queue_key] -= len(turns)
+            counter.turns.put(queue_key, turns, first=True)
+
+    async def _ask_on(self, counter: _Counter, taken: _Taken | None) -> None:
         """Asks a question, then whichever is next, while there is room.
 
         A task of its own for the next one would begin only after the loop has read all answers that came
         together, and the endpoint would wait meanwhile.
         """
         counter.beginning -= 1
-        while turn is not None:
-            queue_key, config, question = turn
-            cancellation = self._cancellations.get(queue_key)
-            if cancellation is None:
-                cancellation = self._cancellations[queue_key] = Cancellation(config.stop_grace_seconds)
-            try:
-                reply = await counter.client.ask(
-                    config, question, cancellation=cancellation, jitter=self._jitter
-                )
-                answered = Answered(queue_key, question, reply)
-            except asyncio.CancelledError:
-                raise
-            except BaseException as fault:  # the thread that takes it knows whose it is
-                answered = Answered(queue_key, question, fault=fault)
-            finally:
-                counter.busy -= 1
-                self._in_flight[queue_key] -= 1
-            if answered.reply is not None and self._overruns(queue_key, question, answered.reply):
-                self._withdraw(queue_key)
-            turn = self._next_turn(counter)
-            if turn is not None:
+        while taken is not None:
+            answered = await self._ask(counter, *taken)
+            reply = answered.reply
+            if reply is not None and self._overruns(answered.queue_key, answered.question, reply):
+                self._withdraw(answered.queue_key)
+            taken = self._next_turn(counter)
+            if taken is not None:
                 self._begin(counter)
             self._arrive(answered)
+
+    async def _ask(self, counter: _Counter, turn: _Turn, going: Going) -> Answered:
+        """Asks one question; where it goes ahead of others, these go on once its answer has begun."""
+        queue_key, config, question, beginnings, mark_at = turn
+        cancellation = self._cancellations.get(queue_key)
+        if cancellation is None:
+            cancellation = self._cancellations[queue_key] = Cancellation(config.stop_grace_seconds)
+        reply = None
+        try:
+            reply = await counter.client.ask(
+                config,
+                question,
+                cancellation=cancellation,
+                jitter=self._jitter,
+                mark_at=mark_at,
+                on_sent=partial(self._goes_ahead, counter, going) if going.leads else None,
+            )
+            return Answered(queue_key, question, reply)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as fault:  # the thread that takes it knows whose it is
+            return Answered(queue_key, question, fault=fault)
+        finally:
+            counter.busy -= 1
+            self._in_flight[queue_key] -= 1
+            if beginnings:
+                self._go_on(counter, counter.sent.over(going, beginnings, reply))
+
+    def _goes_ahead(self, counter: _Counter, going: Going) -> None:
+        """A request went ahead of others: they wait for its answer, or for its first token."""
+        self._background.loop.call_later(going.first_token_seconds, self._has_begun, counter, going)
+
+    def _has_begun(self, counter: _Counter, going: Going) -> None:
+        self._go_on(counter, counter.sent.has_begun(going))
+        self._begin(counter)
 
     def _arrive(self, answered: Answered) -> None:
         """Wakes who waits when enough has come, and for the last answer of a queue, be it a small one."""
@@ -210,16 +275,23 @@ class RequestQueue:
         return self._cost_overruns.passes(queue_key, question, reply, in_flight=self._in_flight[queue_key])
 
     def _withdraw(self, queue_key: QueueKey) -> None:
-        for counter in self._counters.values():
-            for _, _, question in counter.turns.clear(queue_key):
-                self._arrive(Answered(queue_key, question, withdrawn=True))
+        for question in self._clear(queue_key):
+            self._arrive(Answered(queue_key, question, withdrawn=True))
 
     def _cancel(self, queue_key: QueueKey, grace_seconds: float) -> None:
         cancellation = self._cancellations.setdefault(queue_key, Cancellation(grace_seconds))
         cancellation.cancel(grace_seconds)
+        for question in self._clear(queue_key):
+            self._arrive(Answered(queue_key, question))
+
+    def _clear(self, queue_key: QueueKey) -> list[Question]:
+        """Takes all that waits in a queue, at any endpoint, and all that is held of it."""
+        turns: list[_Turn] = []
         for counter in self._counters.values():
-            for _, _, question in counter.turns.clear(queue_key):
-                self._arrive(Answered(queue_key, question))
+            turns += counter.sent.take_out(lambda turn: turn.queue_key == queue_key)
+            turns += counter.turns.clear(queue_key)
+        self._held.pop(queue_key, None)
+        return [turn.question for turn in turns]
 
     def _set_paused(self, paused: bool) -> None:
         self._paused = paused
@@ -227,6 +299,8 @@ class RequestQueue:
             self._begin(counter)
 
     def _close(self) -> None:
+        for counter in self._counters.values():
+            counter.slots = 0  # a timer that is still to come begins nothing
         self._counters.clear()
         for task in self._tasks:
             task.cancel()
@@ -235,14 +309,15 @@ class RequestQueue:
 class _Counter:
     """One endpoint and model: who waits to be asked there, and how many are being asked."""
 
-    def __init__(self, client: JudgeClient, limiter: Limiter) -> None:
-        self.client = client
-        self.limiter = limiter
+    def __init__(self, config: JudgeConfig, background: EventLoop) -> None:
+        self.client = background.client(config)
+        self.limiter = background.limiter_of(config)
         self.slots = 1
         self.busy = 0
         # Of the busy ones those whose task has not run yet, and so is not known to the limiter.
         self.beginning = 0
         self.turns: Turns[_Turn] = Turns()
+        self.sent: Beginnings[_Turn] = Beginnings(self.client.capabilities_of(config))
 
     def has_room(self) -> bool:
         """Whether another question may begin.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -31,8 +31,8 @@ class Turns(Generic[T]):
     def __len__(self) -> int:
         return self._waiting
 
-    def put(self, queue_key: QueueKey, things: Iterable[T]) -> None:
-        """Appends these to the queue."""
+    def put(self, queue_key: QueueKey, things: Iterable[T], *, first: bool = False) -> None:
+        """Appends these to the queue, or puts them before all that waits in it."""
         queues = self._groups.setdefault(queue_key[0], {})
         if queue_key not in queues:
             queues[queue_key] = deque()
@@ -41,10 +41,25 @@ class Turns(Generic[T]):
                 self._groups[queue_key[0]] = queues
         queue = queues[queue_key]
         before = len(queue)
-        queue.extend(things)
+        if first:
+            queue.extendleft(reversed(list(things)))
+        else:
+            queue.extend(things)
         self._waiting += len(queue) - before
         if not queue:
             self._drop(queue_key)
+
+    def set_aside(self, waits: Callable[[T], bool]) -> None:
+        """Takes out what is next for as long as it `waits`: that uses up nobody's turn."""
+        while self._groups:
+            queues = next(iter(self._groups.values()))
+            queue_key, queue = next(iter(queues.items()))
+            if not waits(queue[0]):
+                return
+            queue.popleft()
+            self._waiting -= 1
+            if not queue:
+                self._drop(queue_key)
 
     def next(self) -> T:
         """Takes what is next. Raises IndexError when nothing is waiting."""

@@ -39,9 +39,9 @@ examples:
   rubricweb runs watch 3                         follow run 3 until it has ended
 
 exit codes: 0 done, 1 refused or failed, 2 wrong arguments, 100 a gate does not hold (--min-score,
---max-errors, --min-kappa, --fail-on), 130 stopped by Ctrl+C, 143 by SIGTERM
+--max-errors, --min-kappa, --fail-on, prices check), 130 stopped by Ctrl+C, 143 by SIGTERM
 """
-CLIENT_SIDE = ("runs.grade_files", "rubrics.lint")
+CLIENT_SIDE = ("runs.grade_files", "rubrics.lint", "teams.price_check")
 """Modules of commands that need neither tables nor the app: files and judges will do."""
 
 

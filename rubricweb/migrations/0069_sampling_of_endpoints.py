@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
     Back again, options that no column had are lost.
     """
 
-    dependencies = [("rubricweb", "0067_dearest_calls")]
+    dependencies = [("rubricweb", "0068_cached_tokens")]
 
     operations = [
         migrations.AddField("judgeendpoint", "sampling", models.JSONField(default=dict)),

@@ -333,6 +333,9 @@ class RunTally(models.Model):
     # Requests sent: a call and its retries.
     attempts = models.PositiveBigIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
+    # Of those the ones that providers had in their caches, and what they would have cost more otherwise.
+    cached_prompt_tokens = models.PositiveBigIntegerField(default=0)
+    cache_saved_usd = models.FloatField(default=0.0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
     cost_usd = models.FloatField(default=0.0)
     # What the dearest of these calls cost, of those whose cost is known.

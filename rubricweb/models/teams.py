@@ -174,6 +174,8 @@ class JudgeEndpoint(Archivable):
     # Asked for what `model` has refused for good; blank is nobody.
     fallback_model = models.CharField(max_length=200, blank=True)
     sampling = SamplingField(default=Sampling)
+    # Whether requests mark the beginning that prompts share, for providers that keep only marked ones.
+    cache_marks = models.BooleanField(default=False)
     # Whether it takes batches: slower and cheaper.
     batches = models.BooleanField(default=False)
     max_concurrency = models.PositiveIntegerField(null=True)

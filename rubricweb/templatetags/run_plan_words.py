@@ -37,7 +37,7 @@ def duration_span(seconds: Range) -> str:
 
 @register.filter
 def price_words(source: str) -> str:
-    """Whose price it is: "the endpoint", "your team", "the list of 2026-11-21"."""
+    """Whose price it is: "the endpoint", "your team", "the list of 2026-11-28"."""
     known = {prices.ENDPOINT: "the endpoint", prices.TEAM: "your team"}
     return known.get(source, f"the {source}")
 

@@ -50,6 +50,7 @@ NOT_DECIDING = {
     "fallback_input_usd_per_million": 1.0,
     "fallback_cached_input_usd_per_million": 1.0,
     "fallback_output_usd_per_million": 1.0,
+    "cache_marks": True,
 }
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubricweb.judges.prices import SHIPPED, Price, shipped_price
+from rubricweb.judges.prices.shipped import SHIPPED, Price, shipped_price
 
 MINI = Price(0.25, 2.0, 0.025)
 

@@ -70,3 +70,31 @@ def test_nothing_waiting_is_said():
     turns.put(("a", 1), [])
     with pytest.raises(IndexError, match="nothing is waiting"):
         turns.next()
+
+
+def test_what_is_set_aside_uses_up_no_turn_and_comes_back_first():
+    turns = settled(("a", 1), ("a", 2), ("b", 9))
+    turns.put(("a", 1), ["held", "held too", "a1"])
+    turns.put(("b", 9), ["b9"])
+    held = []
+
+    def waits(thing: str) -> bool:
+        if thing.startswith("held"):
+            held.append(thing)
+        return thing.startswith("held")
+
+    turns.set_aside(waits)
+    assert (held, len(turns)) == (["held", "held too"], 2)
+    assert turns.next() == "a1"  # a's turn was not used up
+    turns.put(("a", 1), ["a1'"])
+    turns.put(("a", 1), held, first=True)
+    assert [turns.next() for _ in range(4)] == ["b9", "held", "held too", "a1'"]
+
+
+def test_a_queue_all_of_which_is_set_aside_leaves_the_turn_to_the_next():
+    turns = settled(("a", 1), ("b", 9))
+    turns.put(("a", 1), ["held"] * 2)
+    turns.put(("b", 9), ["b9"])
+    turns.set_aside(lambda thing: thing == "held")
+    assert [turns.next(), len(turns)] == ["b9", 0]
+    turns.set_aside(lambda thing: True)  # nothing is there

@@ -47,6 +47,13 @@ class EndpointOptions(SamplingOptions):
     fallback_model: Annotated[
         str, Field(description="Asked at the same address for what the model has failed at for good.")
     ] = ""
+    cache_marks: Annotated[
+        bool,
+        Field(
+            description="Mark the beginning that prompts share with `cache_control`, for providers that "
+            "cache only what is marked."
+        ),
+    ] = False
     batches: Annotated[bool, Field(description="Whether the provider takes batches.")] = False
     max_concurrency: Annotated[int | None, Field(description="Calls in flight, at most.")] = None
     requests_per_minute: int | None = None

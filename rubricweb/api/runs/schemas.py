@@ -49,7 +49,7 @@ class PricedJudge(Judge):
         str,
         Field(
             description="Whose price it is: the endpoint's own, the team's, a dated list's, or nobody's.",
-            examples=["endpoint", "team", "list of 2026-11-21", ""],
+            examples=["endpoint", "team", "list of 2026-11-28", ""],
         ),
     ]
 

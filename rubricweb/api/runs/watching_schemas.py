@@ -43,8 +43,18 @@ class Progress(Schema):
     calls_per_second: Annotated[float | None, Field(description="Over the last minute.")]
     seconds_left: float | None
     prompt_tokens: int | None
+    cached_prompt_tokens: Annotated[
+        int | None, Field(description="Those of `prompt_tokens` that providers had in their caches.")
+    ]
     completion_tokens: int | None
     cost_usd: Annotated[float | None, Field(description="What is known to be spent.")]
+    cache_saved_usd: Annotated[
+        float | None,
+        Field(description="How much higher `cost_usd` would be without the providers' caches of prompts."),
+    ]
+    cache_saved_share: Annotated[
+        float | None, Field(description="The same as a share of what it would be, 0 to 1.")
+    ]
     unpriced: Annotated[
         int | None,
         Field(

@@ -32,10 +32,13 @@ class PriceLine(Schema):
         str,
         Field(
             description="Whose price it is: the team's, a dated list's, or nobody's.",
-            examples=["team", "list of 2026-11-21", ""],
+            examples=["team", "list of 2026-11-28", ""],
         ),
     ]
     shipped: Annotated[Price | None, Field(description="What the list says; null when it is not listed.")]
+    shipped_as_of: Annotated[
+        date | None, Field(description="The day of which `shipped` is; null when it is not listed.")
+    ]
     updated_at: Annotated[
         datetime | None, Field(description="When the team set its own price; null when it has none.")
     ]

@@ -59,6 +59,7 @@ __all__ = [
     "ExamplesOverlap",
     "FormTexts",
     "GenerateFn",
+    "JudgeWording",
     "Member",
     "OneShotGenerateFn",
     "OneShotOutput",
@@ -79,7 +80,6 @@ __all__ = [
     "UnreadableReply",
     "VoteGrader",
     "VotePrompt",
-    "JudgeWording",
     "draw_examples",
 ]
 

@@ -30,7 +30,8 @@ class Prompt:
     criteria it asks about, in the order they are numbered in the text (all of them for a holistic
     question). With ``reply_format="yes_no"`` the judge answers in prose and the schema must not be sent
     along. ``options`` holds, for every criterion asked about, the labels of its options in the order they
-    were numbered; it is empty when all are binary.
+    were numbered; it is empty when all are binary. ``shared`` counts the characters at the beginning of
+    ``user`` that other questions have too: about the same item, or the same criterion of other items.
     """
 
     system: str
@@ -39,6 +40,7 @@ class Prompt:
     criteria: tuple[int, ...]
     reply_format: ReplyFormat = "json"
     options: tuple[tuple[str, ...], ...] = ()
+    shared: int = 0
 
     def options_at(self, position: int) -> tuple[str, ...]:
         """The labels shown for the criterion at this place of ``criteria``; none for a binary one."""

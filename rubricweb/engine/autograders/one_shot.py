@@ -67,22 +67,24 @@ class PerCriterionOneShotGrader(VerdictAutograder):
             return []
         criteria = [rubric.criteria[index] for index in indexes]
         orders = [option_order(criterion, submission, self.option_seed) for criterion in criteria]
+        material = submission_blocks(submission)
         user = joined(
             [
                 guidelines_block(rubric.guidelines),
                 criteria_block(criteria, orders),
                 list_example_blocks(rubric, indexes, self.examples, submission=submission),
-                submission_blocks(submission),
+                material,
             ]
         )
+        shared = len(user) - len(material)
         if not any(orders):
-            return [Prompt(self.system_prompt, user, self.schema, indexes, self.reply_format)]
+            return [Prompt(self.system_prompt, user, self.schema, indexes, self.reply_format, shared=shared)]
         labels = tuple(
             tuple(criterion.options[i].label for i in order)
             for criterion, order in zip(criteria, orders, strict=True)
         )
         system = self.system_for(options=True)
-        return [Prompt(system, user, MixedOneShotOutput, indexes, self.reply_format, labels)]
+        return [Prompt(system, user, MixedOneShotOutput, indexes, self.reply_format, labels, shared)]
 
     def reading(self, prompt: Prompt, data: Mapping[str, Any]) -> Reading:
         entries = data.get("criteria_evaluations")

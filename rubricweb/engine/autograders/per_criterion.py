@@ -76,10 +76,12 @@ class PerCriterionGrader(VerdictAutograder):
         # What many prompts share comes first, for providers that keep the beginnings of prompts in a cache:
         # a criterion's examples are the same for all items, an item's material for all criteria.
         user = joined([about, asked, examples, material] if examples else [about, material, asked])
+        shared = len(user) - len(material if examples else asked)
         if not criterion.is_multi_choice:
-            return Prompt(self.system_prompt, user, self.schema, (index,), self.reply_format)
+            return Prompt(self.system_prompt, user, self.schema, (index,), self.reply_format, shared=shared)
         labels = tuple(criterion.options[i].label for i in order)
-        return Prompt(self.system_for(options=True), user, choice_schema(labels), (index,), options=(labels,))
+        system, schema = self.system_for(options=True), choice_schema(labels)
+        return Prompt(system, user, schema, (index,), options=(labels,), shared=shared)
 
     def read(self, prompt: Prompt, reply: str, rubric: Rubric) -> Reading:
         if prompt.reply_format == "json":

@@ -73,15 +73,17 @@ class RubricAsJudgeGrader(PromptedAutograder):
             return []
         criteria = [rubric.criteria[index] for index in indexes]
         orders = [option_order(criterion, submission, self.option_seed) for criterion in criteria]
+        material = submission_blocks(submission)
         user = joined(
             [
                 guidelines_block(rubric.guidelines),
                 criteria_block(criteria, orders, values=True),
-                submission_blocks(submission),
+                material,
             ]
         )
         system = self.system_for(options=any(orders))
-        return [Prompt(system, user, self.schema, indexes, self.reply_format)]
+        shared = len(user) - len(material)
+        return [Prompt(system, user, self.schema, indexes, self.reply_format, shared=shared)]
 
     def reading(self, prompt: Prompt, data: Mapping[str, Any]) -> Reading:
         output: RubricAsJudgeOutput = read_as(RubricAsJudgeOutput, data)

@@ -36,8 +36,14 @@ from rubricweb.judges.client.failures import (
     status_failure,
 )
 from rubricweb.judges.client.foreign_json import error_body
-from rubricweb.judges.client.reply_formats import RUNGS, TEXT, EndpointCapabilities, concerns_format
-from rubricweb.judges.client.request_body import encoded, guessed_tokens, is_prose, request_body
+from rubricweb.judges.client.reply_formats import (
+    CACHE_MARK,
+    RUNGS,
+    TEXT,
+    EndpointCapabilities,
+    concerns_format,
+)
+from rubricweb.judges.client.request_body import encoded, guessed_tokens, is_prose, marked, request_body
 from rubricweb.judges.client.transport import HttpAnswer, NoAnswer, NoConnection
 from rubricweb.judges.permits import Limiter
 
@@ -74,13 +80,17 @@ class ErrorResponse:
 
 @dataclass(frozen=True, slots=True)
 class AttemptContext:
-    """What one question is asked with. `jitter` returns a number in [0, 1) that spreads the pauses."""
+    """What one question is asked with. `jitter` returns a number in [0, 1) that spreads the pauses, `on_sent`
+    is told of every request, and `mark_at` is where the beginning ends that other prompts share, 0 for none.
+    """
 
     endpoint: Endpoint
     capabilities: EndpointCapabilities
     limiter: Limiter
     cancellation: Cancellation
     jitter: Jitter
+    mark_at: int = 0
+    on_sent: Callable[[], None] = lambda: None
 
 
 class Attempts:
@@ -103,6 +113,8 @@ class Attempts:
         self._prompt_tokens: int | None = None
         self._completion_tokens: int | None = None
         self._cached_prompt_tokens: int | None = None
+        self._cache_written_tokens = 0
+        self._marked = False
         self._model = config.model
         self._text = ""
         self._reasoning = ""
@@ -159,6 +171,9 @@ class Attempts:
             self._refused_above = True
             self._step_down(status)
             return True
+        if refused and self._marked and self._capabilities.refuses_mark(refusal.body):
+            self._log.append("asked without a mark for the cache, which the endpoint refuses")
+            return True
         given_up = self._capabilities.adapt(body, refusal.body)  # some say so with a 500
         if given_up:
             self._log.append(f"asked without {given_up}, which the endpoint refuses")
@@ -182,7 +197,10 @@ class Attempts:
         config = self._config
         prompt, spell_out = self._question.prompt, self._spell_out_schema
         self._body = request_body(config, prompt, self._capabilities, self._rung, spell_out_schema=spell_out)
-        body = encoded(self._body)
+        self._marked = (
+            config.cache_marks and self._asked.mark_at > 0 and CACHE_MARK not in self._capabilities.without
+        )
+        body = encoded(marked(self._body, self._asked.mark_at) if self._marked else self._body)
         # Where nobody waits a permit is had however late it is.
         left = None if self._turn_by is None else max(self._turn_by - time.monotonic(), FREE_PERMIT_SECONDS)
         try:
@@ -194,6 +212,7 @@ class Attempts:
         if permit is None:
             return AttemptFailure(STOPPED, again=False)
         self._requests += 1
+        self._asked.on_sent()
         sent_at = time.monotonic()
         self._started = self._started or sent_at
         answer: HttpAnswer | None = None
@@ -333,6 +352,7 @@ class Attempts:
         self._prompt_tokens = _sum(self._prompt_tokens, usage.prompt_tokens)
         self._completion_tokens = _sum(self._completion_tokens, usage.completion)
         self._cached_prompt_tokens = _sum(self._cached_prompt_tokens, usage.cached)
+        self._cache_written_tokens += usage.cache_written
 
     def _failed(self, error: JudgeError) -> Reply:
         if self._partial is None or error.kind == "stopped":
@@ -341,7 +361,9 @@ class Attempts:
         return self._reply(reading, _missing(reading))
 
     def _reply(self, reading: Reading | None, error: JudgeError | None) -> Reply:
-        tokens = self._prompt_tokens, self._completion_tokens, self._cached_prompt_tokens
+        tokens = self._prompt_tokens, self._completion_tokens
+        cached = self._cached_prompt_tokens, self._cache_written_tokens
+        cost = self._config.cost_usd(*tokens, *cached)
         return Reply(
             key=self._question.key,
             reading=reading,
@@ -352,7 +374,7 @@ class Attempts:
             attempts=self._requests,
             prompt_tokens=self._prompt_tokens,
             completion_tokens=self._completion_tokens,
-            cost_usd=self._config.cost_usd(*tokens),
+            cost_usd=cost,
             latency_seconds=0.0 if self._started is None else time.monotonic() - self._started,
             reasoning=self._reasoning,
             cached_prompt_tokens=self._cached_prompt_tokens,
@@ -361,6 +383,7 @@ class Attempts:
             unanswered=self._unanswered,
             unmetered=self._unmetered,
             log=tuple(self._log),
+            cache_saved_usd=0.0 if cost is None else (self._config.cost_usd(*tokens) or 0.0) - cost,
         )
 
 
@@ -395,6 +418,7 @@ def fallen_back(first: Reply, second: Reply, config: JudgeConfig) -> Reply:
         throttled=first.throttled + second.throttled,
         unanswered=first.unanswered + second.unanswered,
         unmetered=first.unmetered + second.unmetered,
+        cache_saved_usd=first.cache_saved_usd + second.cache_saved_usd,
         log=(*first.log, f"fell back to {config.fallback_model}: {first.error.kind}", *second.log),
     )
 

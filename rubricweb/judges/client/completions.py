@@ -120,6 +120,8 @@ class CompletionChoice(_Part):
 
 class _PromptDetails(_Part):
     cached_tokens: Count = None
+    cache_write_tokens: Count = None
+    cache_creation_tokens: Count = None
 
 
 class _CompletionDetails(_Part):
@@ -135,6 +137,7 @@ class CompletionUsage(_Part):
     prompt_tokens_details: Annotated[_PromptDetails | None, _OrNone] = None
     completion_tokens_details: Annotated[_CompletionDetails | None, _OrNone] = None
     prompt_cache_hit_tokens: Count = None
+    cache_creation_input_tokens: Count = None
 
     @property
     def cached(self) -> int | None:
@@ -143,6 +146,13 @@ class CompletionUsage(_Part):
         if details is not None and details.cached_tokens is not None:
             return details.cached_tokens
         return self.prompt_cache_hit_tokens
+
+    @property
+    def cache_written(self) -> int:
+        """Prompt tokens the provider bills for having written them into its cache, as far as that is said."""
+        details = self.prompt_tokens_details
+        said = (details.cache_write_tokens, details.cache_creation_tokens) if details is not None else ()
+        return next((count for count in (*said, self.cache_creation_input_tokens) if count), 0)
 
     @property
     def reasoning(self) -> int:

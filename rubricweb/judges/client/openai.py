@@ -67,20 +67,25 @@ class JudgeClient:
         *,
         cancellation: Cancellation | None = None,
         jitter: Jitter = random.random,
+        mark_at: int = 0,
+        on_sent: Callable[[], None] | None = None,
     ) -> Reply:
         """Ask until answered, refused, out of attempts, out of time or stopped; none of which raises.
 
         `config` must name this client's endpoint. `jitter` returns a number in [0, 1) that spreads the
-        pauses. When the model fails with one of FALLBACK_KINDS, the config's fallback model is asked the same
-        question with the same patience, once: it has no fallback of its own.
+        pauses. `mark_at` counts the characters of the user's message that other prompts share, where the
+        config wants a mark for the cache; 0 is no mark. `on_sent` is called whenever a request goes out. When
+        the model fails with one of FALLBACK_KINDS, the config's fallback model is asked the same question
+        with the same patience, once: it has no fallback of its own.
         """
         cancellation = cancellation or Cancellation(config.stop_grace_seconds)
-        reply = await self._attempts(config, question, cancellation, jitter).run()
+        how = _How(cancellation, jitter, mark_at, on_sent or _nothing)
+        reply = await self._attempts(config, question, how).run()
         if reply.error is None or reply.error.kind not in FALLBACK_KINDS:
             return reply
         if config.fallback_model in ("", config.model):
             return reply
-        second = await self._attempts(_fallback_of(config), question, cancellation, jitter).run()
+        second = await self._attempts(_fallback_of(config), question, how).run()
         return fallen_back(reply, second, config)
 
     def new_capabilities(self) -> list[tuple[JudgeConfig, dict[str, Any]]]:
@@ -98,18 +103,40 @@ class JudgeClient:
         """Close the connections."""
         await self._endpoint.aclose()
 
-    def _attempts(
-        self, config: JudgeConfig, question: Question, cancellation: Cancellation, jitter: Jitter
-    ) -> Attempts:
+    def capabilities_of(self, config: JudgeConfig) -> EndpointCapabilities:
+        """What this model was found to accept so far; it goes on learning."""
         known = self._models.get(config.model)
         if known is None:
             known = self._models[config.model] = _Known(
                 config, EndpointCapabilities.load(self._load_capabilities(config))
             )
+        return known.capabilities
+
+    def _attempts(self, config: JudgeConfig, question: Question, how: _How) -> Attempts:
         asked = AttemptContext(
-            self._endpoint, known.capabilities, self._limiter_of(config), cancellation, jitter
+            self._endpoint,
+            self.capabilities_of(config),
+            self._limiter_of(config),
+            how.cancellation,
+            how.jitter,
+            how.mark_at,
+            how.on_sent,
         )
         return Attempts(asked, config, question)
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How one question is asked, whichever model answers it."""
+
+    cancellation: Cancellation
+    jitter: Jitter
+    mark_at: int
+    on_sent: Callable[[], None]
 
 
 @dataclass(slots=True)

@@ -46,6 +46,9 @@ _FORMAT_WORDS = re.compile(
 _REFUSING_WORDS = re.compile(
     r"support|deprecat|allow|permit|recogni[sz]|unknown|unexpected|extra|cannot|not available"
 )
+_MARK_WORDS = re.compile(
+    r"cache_control|content\b.{0,80}\b(?:string|str|list|array|parts?|type)\b", re.DOTALL
+)
 _PARAMETERS = (
     *(option.sent_as for option in SAMPLING_OPTIONS if option.sent_as != "max_tokens"),
     "top_logprobs",
@@ -54,6 +57,17 @@ OPTIONAL_PARAMETERS = tuple(
     sorted(_PARAMETERS, key=lambda name: sum(name in longer for longer in _PARAMETERS))
 )
 """What is left out of requests to an endpoint that refuses it; longer names before those they contain."""
+
+
+CACHE_MARK = "cache_control"
+"""The mark at the end of a beginning that a provider is to keep; left out where an endpoint refuses it."""
+
+SHORTEST_CACHED_TOKENS = 1024
+"""Providers keep no shorter beginning of a prompt, some none below 2,048 or 4,096 tokens."""
+
+CACHE_TRIALS = 20
+"""So many answers in a row without cached tokens, to prompts whose beginning the provider had just been sent,
+say that it keeps none of that length."""
 
 
 @functools.lru_cache(maxsize=1024)
@@ -99,7 +113,13 @@ class EndpointCapabilities:
     proven: set[int] = field(default_factory=set)
     without: set[str] = field(default_factory=set)
     completion_tokens_name: bool = False
+    # From how many tokens on a beginning of a prompt is worth waiting for, and whether one was ever cached.
+    cached_from: int = SHORTEST_CACHED_TOKENS
+    has_cached: bool = False
     revision: int = 0
+    # Answers in a row that might have had cached tokens and had none, and the longest beginning among them.
+    cache_misses: int = 0
+    longest_miss: int = 0
 
     def first_rung(self, now: float) -> int:
         """Index into RUNGS at which to start; `now` in seconds of the same clock as `learn`."""
@@ -140,6 +160,37 @@ class EndpointCapabilities:
             self.revision += 1
         return refused
 
+    def learn_cached(self, tokens: int, cached: int) -> None:
+        """A prompt whose beginning of about so many tokens may be in the provider's cache was answered, and
+        `cached` tokens were.
+
+        After CACHE_TRIALS answers in a row without any, only beginnings twice as long are tried again.
+        """
+        if cached:
+            self.cache_misses = self.longest_miss = 0
+            if not self.has_cached or 0 < tokens < self.cached_from:
+                self.has_cached = True
+                self.cached_from = min(self.cached_from, max(tokens, SHORTEST_CACHED_TOKENS))
+                self.revision += 1
+            return
+        if tokens < self.cached_from:
+            return
+        self.cache_misses += 1
+        self.longest_miss = max(self.longest_miss, tokens)
+        if self.cache_misses >= CACHE_TRIALS:
+            self.cached_from = 2 * self.longest_miss
+            self.cache_misses = self.longest_miss = 0
+            self.revision += 1
+
+    def refuses_mark(self, body: object) -> bool:
+        """Whether this 400 or 422 to a request with a cache mark is about the mark or the parts of text."""
+        _, _, message = _error_fields(body)
+        if not _MARK_WORDS.search(message):
+            return False
+        self.without.add(CACHE_MARK)
+        self.revision += 1
+        return True
+
     def given_up(self) -> list[str]:
         """What requests leave out because of this, in words."""
         names = sorted(self.without)
@@ -167,6 +218,8 @@ class EndpointCapabilities:
             proven=self.proven | other.proven,
             without=self.without | other.without,
             completion_tokens_name=self.completion_tokens_name or other.completion_tokens_name,
+            cached_from=max(self.cached_from, other.cached_from),
+            has_cached=self.has_cached or other.has_cached,
         )
 
     def dump(self) -> dict[str, Any]:
@@ -176,6 +229,8 @@ class EndpointCapabilities:
             "proven": [RUNGS[rung] for rung in sorted(self.proven)],
             "without": sorted(self.without),
             "completion_tokens_name": self.completion_tokens_name,
+            "cached_from": self.cached_from,
+            "has_cached": self.has_cached,
         }
 
     @classmethod
@@ -189,8 +244,10 @@ class EndpointCapabilities:
         return cls(
             floor=RUNGS.index(floor) if floor in RUNGS else 0,
             proven={RUNGS.index(rung) for rung in proven if rung in RUNGS},
-            without=without & set(OPTIONAL_PARAMETERS),
+            without=without & {*OPTIONAL_PARAMETERS, CACHE_MARK},
             completion_tokens_name=dumped.get("completion_tokens_name") is True,
+            cached_from=_whole(dumped.get("cached_from"), SHORTEST_CACHED_TOKENS),
+            has_cached=dumped.get("has_cached") is True,
         )
 
     @classmethod
@@ -201,6 +258,11 @@ class EndpointCapabilities:
         except (ValueError, RecursionError):
             return None
         return cls.load(dumped) if isinstance(dumped, dict) else None
+
+
+def _whole(number: object, least: int) -> int:
+    """The number, where it is a whole one from `least` on; else `least`."""
+    return number if type(number) is int and number >= least else least
 
 
 def concerns_format(body: object) -> bool:

@@ -11,6 +11,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.client.reply_formats import (
+    CACHE_MARK,
     JSON_SCHEMA,
     RUNGS,
     EndpointCapabilities,
@@ -60,6 +61,18 @@ def request_body(
     if "logprobs" in body and "top_logprobs" not in capabilities.without:
         body["top_logprobs"] = TOP_LOGPROBS
     return body
+
+
+def marked(body: Mapping[str, Any], at: int) -> dict[str, Any]:
+    """The same body with a mark for the cache after so many characters of the user's message.
+
+    What is stored of a request is the body without the mark: the texts are the same.
+    """
+    system, user = body["messages"]
+    parts = [{"type": "text", "text": user["content"][:at], CACHE_MARK: {"type": "ephemeral"}}]
+    if rest := user["content"][at:]:
+        parts.append({"type": "text", "text": rest})
+    return {**body, "messages": [system, {**user, "content": parts}]}
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:

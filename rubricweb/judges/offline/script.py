@@ -14,12 +14,14 @@ from __future__ import annotations
 import html
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 from rubricweb.judges.client.reply_formats import JSON_OBJECT, JSON_OBJECT_SCHEMA, JSON_SCHEMA, TEXT
 from rubricweb.judges.offline.questions import NotAQuestion, read_request
+
+CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,71 @@ class Request:
     requirement: str
 
 
+class PromptCache:
+    """The cache of prompt beginnings of a provider, and what it billed.
+
+    Four characters are a token. A prompt is in it from the moment its answer begins, which is after
+    `first_token_share` of the time the answer takes. What a later prompt has in common with one of them is
+    `cached`, in whole steps and if it is long enough. With `marked_only` a beginning is kept up to a mark
+    (`cache_control`) and found by a mark at the same place. The schema stands before the prompt.
+    """
+
+    def __init__(
+        self,
+        *,
+        least_tokens: int = 1024,
+        step_tokens: int = 128,
+        first_token_share: float = 0.5,
+        marked_only: bool = False,
+    ) -> None:
+        self._least_tokens = least_tokens
+        self._step = step_tokens * CHARACTERS_PER_TOKEN
+        self._marked_only = marked_only
+        self._kept: set[int] = set()
+        self.first_token_share = first_token_share
+        self.bills: list[PromptBill] = []
+
+    def bill(self, body: Mapping[str, Any]) -> PromptBill:
+        """Books a prompt that comes in."""
+        text, marks = _prompt_text(body)
+        found = 0
+        for end, key in self._beginnings(text, marks):
+            if key in self._kept:
+                found = end // CHARACTERS_PER_TOKEN
+            elif not self._marked_only:
+                break
+        cached = found if found >= self._least_tokens else 0
+        self.bills.append(PromptBill(len(text) // CHARACTERS_PER_TOKEN, cached))
+        return self.bills[-1]
+
+    def fill(self, body: Mapping[str, Any]) -> None:
+        """The answer to this prompt begins."""
+        self._kept.update(key for _, key in self._beginnings(*_prompt_text(body)))
+
+    def _beginnings(self, text: str, marks: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Where a beginning of this prompt may end, and the key of it."""
+        if self._marked_only:
+            yield from ((mark, hash(text[:mark])) for mark in marks)
+            return
+        key = 0
+        for end in range(self._step, len(text) + 1, self._step):
+            key = hash((key, text[end - self._step : end]))
+            yield end, key
+
+
+@dataclass(frozen=True, slots=True)
+class PromptBill:
+    """Tokens of one prompt, and how many of them were in the cache."""
+
+    tokens: int
+    cached: int
+
+    @property
+    def paid(self) -> float:
+        """Tokens paid for, where a cached one costs a tenth."""
+        return self.tokens - 0.9 * self.cached
+
+
 Answerer: TypeAlias = Callable[[Request], Action]
 
 
@@ -140,7 +207,8 @@ class Script:
     `actions` is one function, or actions taken in turn. `rules` come first, in order. `refused_rungs` maps a
     rung to the HTTP status with which the server refuses it, as many servers do. Without any of these the
     lexical judge answers. `recordings` answer questions with the same submission and requirement (compared by
-    their letters and digits only); a question that none fits then fails with 404.
+    their letters and digits only); a question that none fits then fails with 404. With a `prompt_cache` the
+    usage of answers is what it bills.
     """
 
     def __init__(
@@ -149,6 +217,7 @@ class Script:
         rules: Iterable[ScriptRule] = (),
         recordings: Iterable[Recording] = (),
         refused_rungs: Mapping[str, int] | None = None,
+        prompt_cache: PromptCache | None = None,
     ) -> None:
         self._lock = threading.Lock()
         self._answerer = next((action for action in actions if callable(action)), None)
@@ -157,6 +226,7 @@ class Script:
         self._recordings = {_key(found.submission, found.requirement): found.reply for found in recordings}
         self._refused_rungs = dict(refused_rungs or {})
         self._in_flight = 0
+        self.prompt_cache = prompt_cache
         self.requests: list[Request] = []
         self.max_in_flight = 0
 
@@ -264,6 +334,18 @@ def _request(number: int, body: Mapping[str, Any], headers: Mapping[str, str]) -
     except NotAQuestion:
         submission = requirement = ""
     return Request(number, body, headers, _rung(body.get("response_format")), submission, requirement)
+
+
+def _prompt_text(body: Mapping[str, Any]) -> tuple[str, list[int]]:
+    """All of a prompt in the order in which providers compare it, and where its marks stand."""
+    text, marks = f"{body.get('response_format')}", []
+    for message in body.get("messages") or ():
+        content = message.get("content")
+        for part in content if isinstance(content, list) else [{"text": content}]:
+            text += str(part.get("text"))
+            if "cache_control" in part:
+                marks.append(len(text))
+    return text, marks
 
 
 def _rung(wanted: object) -> str:

@@ -23,6 +23,8 @@ from rubricweb.judges.offline.script import (
     Garbage,
     Hang,
     Lexical,
+    PromptBill,
+    PromptCache,
     Say,
     Script,
     read_script,
@@ -130,30 +132,38 @@ async def _answered(request: web.Request, body: dict[str, Any]) -> web.StreamRes
         return _lexical(body) if body.get("model") == MODEL else _unknown_model(body.get("model"))
     script.entered()
     try:
-        return await _perform(script.take(body, request.headers), body)
+        return await _perform(script.take(body, request.headers), body, script.prompt_cache)
     finally:
         script.left()
 
 
-async def _perform(action: Action, body: dict[str, Any]) -> web.StreamResponse | None:
+async def _perform(
+    action: Action, body: dict[str, Any], cache: PromptCache | None
+) -> web.StreamResponse | None:
     if isinstance(action, Hang):
         await asyncio.sleep(action.seconds)
     if isinstance(action, Hang | Drop):
         return None
-    if action.delay_seconds:
+    bill = None
+    if cache is not None and isinstance(action, Lexical | Say):
+        bill = cache.bill(body)
+        await asyncio.sleep(action.delay_seconds * cache.first_token_share)
+        cache.fill(body)
+        await asyncio.sleep(action.delay_seconds * (1 - cache.first_token_share))
+    elif action.delay_seconds:
         await asyncio.sleep(action.delay_seconds)
     if isinstance(action, Lexical):
-        return _lexical(body)
+        return _lexical(body, bill)
     if isinstance(action, Garbage):
         return web.Response(text=action.body, content_type="text/html")
     if isinstance(action, Fail):
         if action.body is not None:
             return web.Response(status=action.status, text=action.body, headers=action.headers)
         return _error(action.status, action.message, action.code, action.param, dict(action.headers))
-    return _completion(body, action)
+    return _completion(body, action, bill)
 
 
-def _lexical(body: dict[str, Any]) -> web.Response:
+def _lexical(body: dict[str, Any], bill: PromptBill | None = None) -> web.Response:
     if body.get("stream"):
         return _error(400, "this judge does not stream", param="stream")
     try:
@@ -162,13 +172,21 @@ def _lexical(body: dict[str, Any]) -> web.Response:
         return _error(400, str(error), param="messages")
     asked = json.dumps(body.get("messages"), ensure_ascii=False)
     said = Say(text, prompt_tokens=_tokens(asked), completion_tokens=_tokens(text))
-    return _completion(body, said)
+    return _completion(body, said, bill)
 
 
-def _completion(body: dict[str, Any], answer: Say) -> web.Response:
+def _completion(body: dict[str, Any], answer: Say, bill: PromptBill | None) -> web.Response:
     message: dict[str, Any] = {"role": "assistant", "content": answer.text}
     if answer.refusal is not None:
         message["refusal"] = answer.refusal
+    prompt_tokens = answer.prompt_tokens if bill is None else bill.tokens
+    usage: dict[str, Any] = {
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": answer.completion_tokens,
+        "total_tokens": prompt_tokens + answer.completion_tokens,
+    }
+    if bill is not None:
+        usage["prompt_tokens_details"] = {"cached_tokens": bill.cached}
     return web.json_response(
         {
             "id": f"chatcmpl-{uuid.uuid4().hex}",
@@ -176,11 +194,7 @@ def _completion(body: dict[str, Any], answer: Say) -> web.Response:
             "created": int(time.time()),
             "model": str(body.get("model", MODEL)),
             "choices": [{"index": 0, "message": message, "finish_reason": answer.finish_reason}],
-            "usage": {
-                "prompt_tokens": answer.prompt_tokens,
-                "completion_tokens": answer.completion_tokens,
-                "total_tokens": answer.prompt_tokens + answer.completion_tokens,
-            },
+            "usage": usage,
         }
     )
 

@@ -238,6 +238,19 @@ def prices(room: argparse.ArgumentParser) -> None:
     removed = subcommand(
         actions, "remove", "forget the team's own price of a model", "teams.prices", "remove"
     )
+    checked = subcommand(
+        actions,
+        "check",
+        "compare the shipped prices with a list of today; exit 100 when one differs",
+        "teams.price_check",
+        "check",
+    )
+    checked.add_argument(
+        "file",
+        metavar="FILE",
+        help="litellm's model_prices_and_context_window.json, or OpenRouter's /api/v1/models; - is a pipe",
+    )
+    checked.add_argument("--json", action="store_true", help="print JSON")
     for command in (own, removed):
         command.add_argument("model", metavar="MODEL", help="as endpoints name it, to the letter")
     for name, what, required in (

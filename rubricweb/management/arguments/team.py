@@ -100,6 +100,12 @@ def _endpoint_options(command: argparse.ArgumentParser) -> None:
             help=what,
         )
     command.add_argument(
+        "--cache-marks",
+        action=argparse.BooleanOptionalAction,
+        default=argparse.SUPPRESS,
+        help="mark what prompts share, for providers that cache only what is marked",
+    )
+    command.add_argument(
         "--batches",
         action=argparse.BooleanOptionalAction,
         default=argparse.SUPPRESS,

@@ -3,6 +3,7 @@
 from rich.table import Table
 
 from rubricweb.engine.number_format import counted, low_end_words, share, text_of
+from rubricweb.management.runs.watching import saved_words, tokens_words
 from rubricweb.management.terminal.actor import Actor, note
 from rubricweb.management.terminal.printed import facts, mean_words, passed_words, terminal
 from rubricweb.models import Run, RunState
@@ -13,7 +14,7 @@ from rubricweb.selectors.runs.planning.forecasts import Forecast
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.spending.spending import refused_by
 from rubricweb.selectors.withheld_runs import WITHHELD
-from rubricweb.templatetags.display import count, usd
+from rubricweb.templatetags.display import usd
 from rubricweb.templatetags.run_plan_words import duration_span, span, usd_span
 
 
@@ -72,7 +73,6 @@ def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
     table.add_row("errors", WITHHELD if progress.withheld else str(progress.errors))
     for found in errors.error_classes(ended, viewer=actor.user):
         table.add_row(f"  {found.kind}", f"{found.count} × {found.example}"[:200])
-    tokens = f"{count(progress.prompt_tokens)} in, {count(progress.completion_tokens)} out"
     known = [] if progress.cost_usd is None else [usd(progress.cost_usd)]
     if progress.unpriced:
         known.append(f"{counted(progress.unpriced, 'call')} of unknown cost")
@@ -80,7 +80,8 @@ def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
     if progress.lost_calls:
         lost = counted(progress.lost_calls, "request")
         cost += f", and at most {usd(progress.lost_at_most_usd)} by {lost} without an answer"
-    table.add_row("tokens", WITHHELD if progress.withheld else tokens)
+    cost += saved_words(progress)
+    table.add_row("tokens", WITHHELD if progress.withheld else tokens_words(progress))
     table.add_row("cost", WITHHELD if progress.withheld else cost)
     _print(table)
 

@@ -185,7 +185,7 @@ def _about_calls(seen: Progress) -> Sequence[tuple[str, str]]:
         ("verdicts", count(seen.verdicts)),
         ("errors", count(seen.errors)),
         ("calls", calls),
-        ("tokens", f"{count(seen.prompt_tokens)} in, {count(seen.completion_tokens)} out"),
+        ("tokens", tokens_words(seen)),
         ("spent", _spent(seen)),
     ]
 
@@ -194,6 +194,20 @@ def waiting(seen: Progress) -> str:
     """What the run waits for, with the command that ends the waiting where there is one."""
     more = f" Start one: {seen.start_command}" if seen.start_command else ""
     return f"{seen.waiting_words}{more}"
+
+
+def tokens_words(seen: Progress) -> str:
+    """Tokens in and out, and how many of those in providers had in their caches."""
+    cached = f", {percent(seen.cached_share)} of in cached" if seen.cached_prompt_tokens else ""
+    return f"{count(seen.prompt_tokens)} in, {count(seen.completion_tokens)} out{cached}"
+
+
+def saved_words(seen: Progress) -> str:
+    """What providers' caches of prompts saved, "" where that is nothing."""
+    share = seen.cache_saved_share
+    if share is None or share <= 0:
+        return ""
+    return f", {usd(seen.cache_saved_usd)} ({percent(share)}) saved by cached prompts"
 
 
 def _spent(seen: Progress) -> str:
@@ -207,7 +221,7 @@ def _spent(seen: Progress) -> str:
         spent += f" and at most {usd(seen.lost_at_most_usd)} by {lost} without an answer"
     if seen.held_usd:
         spent += f", {usd(seen.held_usd)} set aside"
-    return spent
+    return spent + saved_words(seen)
 
 
 def event_line(event: RunEvent) -> str:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from rubricweb.judges.prices import Price
+from rubricweb.judges.prices.shipped import AS_OF, Price
 from rubricweb.management.terminal.actor import note, resolve_actor
 from rubricweb.management.terminal.printed import say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
@@ -28,7 +28,7 @@ def list_prices(options: argparse.Namespace) -> int:
         words = (line.model, line.source or "not known", ", ".join([*line.endpoints, *own]))
         rows.add_row(*words, *_figures(line.price))
     terminal().print(rows)
-    note("US dollars per million tokens.")
+    note(f"US dollars per million tokens; prices of the shipped list are as of {AS_OF:%Y-%m-%d}.")
     return 0
 
 

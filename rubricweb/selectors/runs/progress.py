@@ -81,12 +81,13 @@ class Progress:
     `verdicts` and `errors` are those of `graded` items, `errored` items among them have at least one error,
     `working` items are held by a worker right now. `calls` were asked, `cached` answered from earlier
     answers, `attempts` are requests sent. `cost_usd` is what is known to be spent, None when that is
-    nothing though calls were answered; `unpriced` calls, of unknown cost, are in it with what was set aside
-    for them, where a cap held, and else not. Not in it are `lost_calls`, which were cut off and cost at most
-    `lost_at_most_usd`. `held_usd` is set aside for calls
-    in flight and for what a provider has as a batch, and is not spent yet. `month_usd` is what all runs of
-    the team cost in this calendar month (UTC), None without a cap on it. `waiting` is a key of WAITING, ""
-    while it goes on. `stop_reason` is why it stopped early, "" when it did not.
+    nothing though calls were answered; it would be higher by `cache_saved_usd` if the `cached_prompt_tokens`,
+    a part of `prompt_tokens`, had not been in caches of the providers. `unpriced` calls, of unknown cost, are
+    in it with what was set aside for them, where a cap held, and else not. Not in it are `lost_calls`, which
+    were cut off and cost at most `lost_at_most_usd`. `held_usd` is set aside for calls in flight and for what
+    a provider has as a batch, and is not spent yet. `month_usd` is what all runs of the team cost in this
+    calendar month (UTC), None without a cap on it. `waiting` is a key of WAITING, "" while it goes on.
+    `stop_reason` is why it stopped early, "" when it did not.
 
     While it is `withheld` from the viewer (`selectors.withheld_runs` says why), everything that counts calls,
     their cost, their pace and what failed is None. Items graded are told: which stage the others wait for is
@@ -105,8 +106,10 @@ class Progress:
     attempts: int | None
     in_flight: int | None
     prompt_tokens: int | None
+    cached_prompt_tokens: int | None
     completion_tokens: int | None
     cost_usd: float | None
+    cache_saved_usd: float | None
     unpriced: int | None
     lost_calls: int | None
     lost_at_most_usd: float | None
@@ -150,6 +153,20 @@ class Progress:
         if self.attempts is None or self.calls is None:
             return None
         return max(self.attempts - self.calls, 0)
+
+    @property
+    def cached_share(self) -> float | None:
+        """Share of the prompts' tokens that providers had in their caches; None before any are known."""
+        if self.cached_prompt_tokens is None or not self.prompt_tokens:
+            return None
+        return self.cached_prompt_tokens / self.prompt_tokens
+
+    @property
+    def cache_saved_share(self) -> float | None:
+        """What providers' caches saved, as a share of the cost without them; None where that is not known."""
+        if self.cost_usd is None or self.cache_saved_usd is None or not self.cost_usd + self.cache_saved_usd:
+            return None
+        return self.cache_saved_usd / (self.cost_usd + self.cache_saved_usd)
 
     @property
     def start_command(self) -> str:
@@ -212,8 +229,10 @@ def progress(run: Run, *, viewer: User | None, now: datetime) -> Progress:
         attempts=sum(tally.attempts for tally in tallies),
         in_flight=sum(one.in_flight or 0 for one in working),
         prompt_tokens=sum(tally.prompt_tokens for tally in tallies),
+        cached_prompt_tokens=sum(tally.cached_prompt_tokens for tally in tallies),
         completion_tokens=sum(tally.completion_tokens for tally in tallies),
         cost_usd=None if unpriced and not cost else cost,
+        cache_saved_usd=sum(tally.cache_saved_usd for tally in tallies),
         unpriced=unpriced,
         lost_calls=sum(tally.lost_n for tally in tallies),
         lost_at_most_usd=sum(tally.lost_most_usd for tally in tallies),
@@ -250,8 +269,10 @@ def _without_calls(run: Run, progress: Progress) -> Progress:
         attempts=None,
         in_flight=None,
         prompt_tokens=None,
+        cached_prompt_tokens=None,
         completion_tokens=None,
         cost_usd=None,
+        cache_saved_usd=None,
         unpriced=None,
         lost_calls=None,
         lost_at_most_usd=None,

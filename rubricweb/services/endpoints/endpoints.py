@@ -118,7 +118,8 @@ def ready(frozen: JudgeSnapshot, endpoint: JudgeEndpoint | None) -> JudgeConfig:
     """What a run kept, ready to be called: its secrets fetched, the offline judge at today's address.
 
     `endpoint` is the row that `endpoint_of` names, None for the built-in judges. What is asked stays as it
-    was frozen; how fast, and whether private addresses may be called, is as it is set today. Raises Conflict
+    was frozen; how fast, with or without marks for a cache, and whether private addresses may be called, is
+    as it is set today. Raises Conflict
     when the endpoint was removed or moved to another host: a key goes nowhere but where it was entered for;
     and when this process does not know where the offline judge answers.
     """
@@ -154,6 +155,7 @@ def _with_secrets(config: JudgeConfig, endpoint: JudgeEndpoint | None) -> JudgeC
         concurrency=today.concurrency,
         requests_per_minute=today.requests_per_minute,
         tokens_per_minute=today.tokens_per_minute,
+        cache_marks=today.cache_marks,
     )
 
 
@@ -292,6 +294,7 @@ def _pace_today() -> dict[str, Any]:
         "concurrency": settings.JUDGE_CONCURRENCY,
         "requests_per_minute": settings.OPENAI_REQUESTS_PER_MINUTE,
         "tokens_per_minute": settings.OPENAI_TOKENS_PER_MINUTE,
+        "cache_marks": settings.OPENAI_CACHE_MARKS,
     }
 
 

@@ -23,6 +23,7 @@ SENDABLE = f"one line of up to {MAX_KEY:,} ASCII characters"
 
 COLUMNS = (
     "fallback_model",
+    "cache_marks",
     "batches",
     "max_concurrency",
     "requests_per_minute",

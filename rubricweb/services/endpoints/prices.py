@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 
 from django.conf import settings
 from django.db import transaction
@@ -11,7 +11,7 @@ from django.db import transaction
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.prices import AS_OF, Price, shipped_price
+from rubricweb.judges.prices.shipped import AS_OF, Price, shipped_price
 from rubricweb.models import JudgeEndpoint, ModelPrice, Team, User, unarchived
 from rubricweb.services.shared.journal import record
 
@@ -41,6 +41,11 @@ class PriceLine:
     updated_at: datetime | None
     endpoints: tuple[str, ...]
     apart: tuple[str, ...] = ()
+
+    @property
+    def shipped_as_of(self) -> date | None:
+        """The day of which the listed price is."""
+        return None if self.shipped is None else AS_OF
 
 
 def priced(team: Team, judges: Mapping[str, JudgeConfig]) -> dict[str, JudgeConfig]:

@@ -108,14 +108,15 @@ class WorkerRun:
 
     # ── Claiming items ───────────────────────────────────────────────────────────────────────────
 
-    def claim(self, most: int) -> bool:
+    def claim(self, most: int, *, held: int = 0) -> bool:
         """Leases items for about a second's work, at most `most` at a time; asks the database.
 
-        Gives whether there were any: they are opened next.
+        `held` questions wait for one that begins alike: meanwhile they keep no judge busy. Gives whether
+        there were any: they are opened next.
         """
         if self.stopped or self.exhausted or self.retiring or self.funding.waiting:
             return False
-        limit = self.claim_size.items(self.unanswered, most)
+        limit = self.claim_size.items(self.unanswered - held, most)
         if not limit:
             return False
         rows = leases.claim(self.run, self._worker, self._now(), limit, but=self.skipped)

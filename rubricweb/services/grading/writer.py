@@ -124,10 +124,9 @@ class Writer:
         sent = [reply for reply in replies if reply.attempts]
         if not sent:
             return
-        changes = {
+        changes: dict[str, float] = {
             "attempts": sum(reply.attempts for reply in sent),
-            "prompt_tokens": sum(reply.prompt_tokens or 0 for reply in sent),
-            "completion_tokens": sum(reply.completion_tokens or 0 for reply in sent),
+            **_tokens_of(sent),
             "cost_usd": sum(_spent_usd(reply) for reply in sent),
             "unpriced": sum(_is_unpriced(reply) for reply in sent),
         }
@@ -198,12 +197,11 @@ class Writer:
         """Adds what these replies cost to the month's tally, and sets nothing aside for them any more."""
         asked = [reply for reply in replies if reply.cached_from is None]
         freed = sum(key_of(reply).expected_usd or 0.0 for reply in replies)
-        changes = {
+        changes: dict[str, float] = {
             "calls": len(asked),
             "cached": len(replies) - len(asked),
             "attempts": sum(reply.attempts for reply in asked),
-            "prompt_tokens": sum(reply.prompt_tokens or 0 for reply in asked),
-            "completion_tokens": sum(reply.completion_tokens or 0 for reply in asked),
+            **_tokens_of(asked),
             "cost_usd": sum(_spent_usd(reply) for reply in asked),
             "unpriced": sum(_is_unpriced(reply) for reply in asked),
         }
@@ -261,6 +259,16 @@ class Batch:
     def items(self) -> list[OpenItem]:
         """Every item there is a reply about, once."""
         return list({id(item): item for item, _ in self.arrived}.values())
+
+
+def _tokens_of(replies: Sequence[Reply]) -> dict[str, float]:
+    """What these took in tokens, and what the provider's cache of prompts saved of their cost."""
+    return {
+        "prompt_tokens": sum(reply.prompt_tokens or 0 for reply in replies),
+        "cached_prompt_tokens": sum(reply.cached_prompt_tokens or 0 for reply in replies),
+        "completion_tokens": sum(reply.completion_tokens or 0 for reply in replies),
+        "cache_saved_usd": math.fsum(reply.cache_saved_usd for reply in replies),
+    }
 
 
 def _spent_usd(reply: Reply) -> float:

@@ -63,6 +63,12 @@ class JudgeForm(_Refusable):
         widget=forms.TextInput(attrs={"class": "input--mono"}),
         help_text="Asked at the same address when the model has failed for good. Its calls say so.",
     )
+    cache_marks = forms.BooleanField(
+        required=False,
+        label="Mark what the provider may cache",
+        help_text="For Anthropic’s models behind a gateway, which cache only what is marked.",
+    )
+
     max_concurrency = forms.IntegerField(
         required=False,
         min_value=1,
@@ -99,7 +105,7 @@ class JudgeForm(_Refusable):
     )
 
     SAMPLING = (*Sampling.model_fields, "fallback_model")
-    LIMITS = ("max_concurrency", "requests_per_minute", "tokens_per_minute", "batches")
+    LIMITS = ("max_concurrency", "requests_per_minute", "tokens_per_minute", "batches", "cache_marks")
     PRICES = ("input_usd_per_million", "cached_input_usd_per_million", "output_usd_per_million")
 
     def __init__(self, *args: Any, endpoint: JudgeEndpoint | None = None, **kwargs: Any) -> None:

@@ -10,7 +10,7 @@ from rubricweb.models import Run, RunState
 from rubricweb.selectors.runs.planning.forecasts import Forecast
 from rubricweb.selectors.runs.planning.plans import Plan
 from rubricweb.selectors.runs.progress import Progress
-from rubricweb.templatetags.display import duration, relative_time
+from rubricweb.templatetags.display import duration, percent, relative_time
 from rubricweb.templatetags.run_plan_words import about_duration, cap_warning, duration_span, span, usd_span
 from rubricweb.web.shared.tiles import PageNotice, Tile, sentence
 
@@ -115,7 +115,9 @@ def _call_tiles(progress: Progress, *, by_batch: bool) -> Iterator[Tile]:
         between=", ",
     )
     yield Tile("Calls", whole(progress.calls), note, may_grow=progress.is_moving and not by_batch)
-    yield Tile("Tokens", f"{whole(progress.prompt_tokens)} in", f"{whole(progress.completion_tokens)} out")
+    cached = f", {percent(progress.cached_share)} of in cached" if progress.cached_prompt_tokens else ""
+    out = f"{whole(progress.completion_tokens)} out"
+    yield Tile("Tokens", f"{whole(progress.prompt_tokens)} in", f"{out}{cached}")
 
 
 def _spent(run: Run, progress: Progress) -> Tile:
@@ -136,6 +138,9 @@ def _spent(run: Run, progress: Progress) -> Tile:
         if lost
         else "",
         f"{money(held)} set aside" if held else "",
+        f"{money(progress.cache_saved_usd)} ({percent(progress.cache_saved_share)}) saved by cached prompts"
+        if progress.cache_saved_share and progress.cache_saved_share > 0
+        else "",
     )
     return Tile("Spent", value, note, limit="" if run.budget_usd is None else f"of {money(run.budget_usd)}")
 

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from rubricweb.errors import Invalid, NotFound
-from rubricweb.judges.prices import AS_OF, SHIPPED
+from rubricweb.judges.prices.shipped import AS_OF, SHIPPED
 from rubricweb.models import Role
 from rubricweb.selectors.spending import month_figures
 from rubricweb.services.endpoints import prices as services

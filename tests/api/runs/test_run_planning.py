@@ -43,7 +43,7 @@ def test_a_plan_says_what_it_costs_and_stores_nothing(ed: ApiClient, people: Cas
     assert plan["completion_tokens"] == {"low": 27 * 40, "high": 27 * 400}
     assert plan["cost_usd"]["high"] > 27 * 400 * 2 / 1e6
     assert (plan["unpriced"], plan["sampled"]) == ([], 9)
-    assert [judge["price_source"] for judge in plan["judges"]] == ["list of 2026-11-21"]
+    assert [judge["price_source"] for judge in plan["judges"]] == ["list of 2026-11-28"]
     assert plan["month"]["cap_usd"] is None
     assert any("never asked here" in line for line in plan["basis"])
     assert not Run.objects.exists()
@@ -90,4 +90,4 @@ def test_judges_come_with_their_price_and_whose_it_is(ed: ApiClient, people: Cas
     judges = {judge["name"]: judge for judge in ed.get("/judges")["items"]}
     mini = judges["gpt-5-mini"]
     assert (mini["input_usd_per_million"], mini["cached_input_usd_per_million"]) == (0.25, 0.025)
-    assert (mini["output_usd_per_million"], mini["price_source"]) == (2.0, "list of 2026-11-21")
+    assert (mini["output_usd_per_million"], mini["price_source"]) == (2.0, "list of 2026-11-28")

@@ -1,6 +1,7 @@
 """`rubricweb prices`, `spending` and `retention` as somebody at a terminal sees them."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 from tests.installation import Installation
@@ -59,3 +60,23 @@ def test_how_long_calls_are_kept_is_shown_and_changed(installation: Installation
     assert shown == {"keep_calls_days": 30, "rounds": []}
     assert "36500" in refused(installation, 1, "retention", "set", "36501")
     assert "for ever" in said(installation, "retention", "set", "none")
+
+
+def test_shipped_prices_are_compared_with_a_list_of_today(installation: Installation, tmp_path: Path) -> None:
+    def listed(input_cost: float) -> str:
+        about = {"litellm_provider": "openai", "mode": "chat", "output_cost_per_token": 2e-06}
+        return json.dumps({"gpt-5-mini": about | {"input_cost_per_token": input_cost}})
+
+    today = tmp_path / "prices.json"
+    today.write_text(listed(2.5e-07))  # as shipped: 0.25 a million
+    same = said(installation, "prices", "check", today)
+    assert same.startswith("0 models differ, of 1 compared. Shipped prices are as of 2")
+    today.write_text(listed(5e-07))
+    ended = installation.run("prices", "check", today)
+    assert ended.returncode == 100
+    assert ended.stdout.splitlines()[3].split() == ["gpt-5-mini", "input", "0.25", "0.5"]
+    found = json.loads(installation.run("prices", "check", today, "--json").stdout)
+    assert found["differences"] == [{"model": "gpt-5-mini", "price": "input", "shipped": 0.25, "listed": 0.5}]
+    today.write_text("nothing of the kind")
+    assert "no list of models with prices" in refused(installation, 1, "prices", "check", today)
+    assert "cannot be read" in refused(installation, 1, "prices", "check", tmp_path / "none.json")

@@ -3,7 +3,7 @@
 import pytest
 
 from rubricweb.engine import Rubric, Submission
-from rubricweb.engine.autograders import AUTOGRADERS, FormTexts, PerCriterionGrader, JudgeWording
+from rubricweb.engine.autograders import AUTOGRADERS, FormTexts, JudgeWording, PerCriterionGrader
 from rubricweb.engine.autograders.instructions import (
     FRAME,
     MAX_CHARACTERS,

@@ -83,7 +83,7 @@ def test_a_change_in_the_form_asks_for_the_plan_alone(people: Cast, ed: Client, 
     assert page.context["forecast"].new == Range(9, 9)
     shown = page.content.decode()
     assert "<form" not in shown
-    assert "by the list of 2026-11-21" in shown
+    assert "by the list of 2026-11-28" in shown
     assert "was never asked here" in shown
 
 

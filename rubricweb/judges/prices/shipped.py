@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-AS_OF = date(2026, 11, 21)
-"""The day on which the list was made, from the makers' public prices as litellm 1.109.1 collects them.
+AS_OF = date(2026, 11, 28)
+"""The day on which the list was last compared: with the makers' public prices as litellm 1.110.2 has them.
 
-To renew it, write today's prices into the table below and its date here; runs keep the prices they started
-with.
+To renew it, have `rubricweb prices check` compare it with a list of today, write what differs into the table
+below and the date here; runs keep the prices they started with.
 """
 
 
@@ -87,7 +87,7 @@ _LISTED: dict[str, tuple[float, float | None, float]] = {
     "mistral-medium-latest": (1.5, 0.15, 7.5),
     "mistral-large-2512": (0.5, 0.05, 1.5),
     "mistral-large-latest": (0.5, 0.05, 1.5),
-    "mistral-large-4": (1.36, 0.14, 4.18),
+    "mistral-large-4": (0.7, 0.07, 2.1),
     "magistral-medium-latest": (1.5, 0.15, 7.5),
     "magistral-small-latest": (0.15, 0.015, 0.6),
     # DeepSeek
@@ -119,15 +119,16 @@ def shipped_price(model: str) -> Price | None:
     ("openai/") and a maker behind it (a date, "-latest"): "openai/gpt-5-mini-2025-08-07" costs what
     "gpt-5-mini" does, and "gpt-5-enormous" is unknown. Dots and dashes in version numbers are alike.
     """
-    name = _normal(model.rsplit("/", 1)[-1])
+    name = normal_name(model.rsplit("/", 1)[-1])
     for listed in sorted(_BY_NORMAL_NAME, key=len, reverse=True):
         if name.startswith(listed) and _SAME_MODEL.fullmatch(name[len(listed) :]):
             return _BY_NORMAL_NAME[listed]
     return None
 
 
-def _normal(name: str) -> str:
+def normal_name(name: str) -> str:
+    """The name by which models are compared: without case, dots as dashes."""
     return name.strip().lower().replace(".", "-")
 
 
-_BY_NORMAL_NAME = {_normal(model): price for model, price in SHIPPED.items()}
+_BY_NORMAL_NAME = {normal_name(model): price for model, price in SHIPPED.items()}
