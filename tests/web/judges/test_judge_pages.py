@@ -29,6 +29,7 @@ SENT = ENDPOINT | {
     "fallback_model": "m-0",
     "logprobs": "on",
     "batches": "on",
+    "cache_marks": "on",
     "max_concurrency": "7",
     "requests_per_minute": "300",
     "input_usd_per_million": "2",
@@ -64,6 +65,7 @@ def test_an_owner_adds_an_endpoint_and_nobody_sees_its_secrets_again(people: Cas
     stored = JudgeEndpoint.objects.get(name="Ours")
     assert (stored.temperature, stored.top_p, stored.reasoning_effort) == (0.5, None, "low")
     assert (stored.fallback_model, stored.logprobs, stored.batches) == ("m-0", True, True)
+    assert stored.cache_marks
     assert (stored.max_concurrency, stored.requests_per_minute) == (7, 300)
     asked = endpoints.judge_to_ask(people.team, f"endpoint-{stored.pk}")
     assert (asked.api_key, dict(asked.extra_headers)["X-Gateway-Key"]) == (KEY, SECRET_HEADER)
