@@ -390,7 +390,7 @@ def test_the_sampling_of_earlier_endpoints_is_gathered_and_can_be_spread_again(
         address: Any = {"name": f"e{number}", "base_url": "https://judge.example/v1", "model": "m"}
         endpoints.add_endpoint(people.team, by=people.alice, **address, **options)
     loader = MigrationLoader(None, replace_migrations=False)
-    before, after = "0067_dearest_calls", "0069_sampling_of_endpoints"
+    before, after = "0068_cached_tokens", "0069_sampling_of_endpoints"
     monkeypatch.setattr(import_module(f"rubricweb.migrations.{after}"), "BATCH", 2)  # three rows: two batches
 
     def then() -> Any:

@@ -41,8 +41,8 @@ def test_an_endpoint_is_added_listed_changed_and_removed(people: Cast, alice: Ap
     assert (made["judge"], made["has_key"]) == (f"endpoint-{made['id']}", True)
     assert made["header_names"] == ["X-Gateway-Key"]
     assert (made["temperature"], made["reasoning_effort"]) == (0.0, "low")
-    changed = alice.send("PATCH", f"/endpoints/{made['id']}", {"temperature": None, "logprobs": True})
-    assert (changed["temperature"], changed["logprobs"], changed["model"]) == (None, True, "m-1")
+    changed = alice.send("PATCH", f"/endpoints/{made['id']}", {"temperature": None, "cache_marks": True})
+    assert (changed["temperature"], changed["cache_marks"], changed["model"]) == (None, True, "m-1")
     assert endpoints.judge_to_ask(people.team, made["judge"]).api_key == KEY
     for person in (people.alice, people.bob):
         listed = as_member(person).call("GET", "/endpoints")

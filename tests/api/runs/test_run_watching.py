@@ -35,6 +35,17 @@ def test_progress_says_how_far_and_at_what_price(bob: ApiClient, people: Cast, w
     assert (seen["waiting"], seen["poll_seconds"]) == ("", None)
 
 
+def test_what_caches_of_providers_saved_is_told(bob: ApiClient, people: Cast, world) -> None:
+    run = factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version)
+    assert bob.get(f"/runs/{run.pk}/progress")["cache_saved_share"] is None
+    grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    RunTally.objects.filter(run=run).update(cached_prompt_tokens=720, cost_usd=0.5, cache_saved_usd=1.5)
+    seen = bob.get(f"/runs/{run.pk}/progress")
+    assert (seen["prompt_tokens"], seen["cached_prompt_tokens"], seen["cache_saved_usd"]) == (900, 720, 1.5)
+    # $1.50 of the $2.00 that it would have cost.
+    assert seen["cache_saved_share"] == 0.75
+
+
 def test_a_worker_counts_while_it_beats(bob: ApiClient, people: Cast, world) -> None:
     run = factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version)
     now = timezone.now()

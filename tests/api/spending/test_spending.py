@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from rubricweb.judges.prices.shipped import AS_OF
 from rubricweb.models import JournalEntry, ModelPrice, RunTally
 from rubricweb.selectors.spending.spending import month_of
 from rubricweb.services.endpoints import endpoints
@@ -26,6 +27,14 @@ def alice(people: Cast, as_member) -> ApiClient:
     return as_member(people.alice)
 
 
+def test_a_shipped_price_is_told_with_its_day(people: Cast, alice: ApiClient) -> None:
+    about = {"by": people.alice, "name": "Mini", "base_url": "https://judge.example/v1"}
+    endpoints.add_endpoint(people.team, **about, model="gpt-5-mini")
+    [line] = alice.get("/prices")["items"]
+    assert line["shipped_as_of"] == AS_OF.isoformat()
+    assert line["price_source"] == f"list of {AS_OF:%Y-%m-%d}"
+
+
 def test_a_price_is_set_shown_and_forgotten(people: Cast, alice: ApiClient, as_member) -> None:
     endpoints.add_endpoint(
         people.team,
@@ -42,6 +51,7 @@ def test_a_price_is_set_shown_and_forgotten(people: Cast, alice: ApiClient, as_m
     [line] = bob.get("/prices")["items"]
     assert (line["price"], line["price_source"], line["shipped"]) == (price, "team", None)
     assert line["updated_at"] is not None
+    assert line["shipped_as_of"] is None  # nor is there a day where nothing is listed
     # Set again without it, the cached price is none.
     without = {name: value for name, value in PRICE.items() if name != "cached_input_usd_per_million"}
     assert alice.send("PUT", "/prices", without)["cached_input_usd_per_million"] is None

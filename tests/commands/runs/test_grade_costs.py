@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rubricweb.judges.offline.script import Lexical, Script
+from rubricweb.judges.offline.script import Lexical, PromptCache, Script
 from rubricweb.judges.offline.server import running_server
 from tests.installation import Installation
 
@@ -49,6 +49,21 @@ def test_a_plan_prints_what_it_would_cost_and_keeps_nothing(
     assert script.count == 0
     for table in ("run", "dataset", "rubric"):
         assert installation.number(f"SELECT count(*) FROM rubricweb_{table}") == 0
+
+
+def test_what_the_providers_cache_saved_is_printed(
+    installation: Installation, rubric: Path, tmp_path: Path
+) -> None:
+    long = tmp_path / "long.jsonl"
+    long.write_text(json.dumps({"id": "one", "submission": "Paris. " * 1_500}))
+    cache = PromptCache()
+    with running_server(Script(Lexical(delay_seconds=0.05), prompt_cache=cache)) as url:
+        ended = installation.run("grade", rubric, long, "--base-url", url, "--model", "gpt-5-mini")
+    assert ended.returncode == 0, ended.stderr
+    first, second = cache.bills
+    assert (first.cached, second.cached > 1_024) == (0, True)
+    assert f"{second.cached / (first.tokens + second.tokens):.0%} of in cached" in ended.stdout
+    assert "saved by cached prompts" in ended.stdout
 
 
 def test_an_unknown_price_needs_no_cap(

@@ -158,6 +158,30 @@ def test_tokens_from_the_providers_cache_are_told_and_cost_less(serve, ask, met,
     assert reply.cost_usd == pytest.approx(0.00016)  # (20 × 2 + 80 × 0.5 + 10 × 8) / 10⁶
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 80}},
+        {"prompt_tokens_details": {"cached_tokens": 0, "cache_creation_tokens": 80}},
+        {"cache_creation_input_tokens": 80, "prompt_tokens_details": {"cached_tokens": 0}},
+    ],
+)
+def test_tokens_written_into_the_providers_cache_cost_a_quarter_more(serve, ask, met, said):
+    prices = {"input_usd_per_million": 2, "cached_input_usd_per_million": 0.2, "output_usd_per_million": 8}
+    usage = {"prompt_tokens": 100, "completion_tokens": 10} | said
+    reply = ask(serve(Script(completion(met, usage=usage))), **prices)
+    assert reply.cost_usd == pytest.approx(0.00032)  # (20 × 2 + 80 × 2.5 + 10 × 8) / 10⁶
+    assert reply.cache_saved_usd == pytest.approx(-0.00004)  # 80 × 0.5 / 10⁶ more than without
+
+
+def test_what_cached_tokens_saved_is_the_difference_of_their_prices(serve, ask, met):
+    prices = {"input_usd_per_million": 2, "cached_input_usd_per_million": 0.5, "output_usd_per_million": 8}
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 80}}
+    script = Script(completion(met, usage=usage))
+    assert ask(serve(script), **prices).cache_saved_usd == pytest.approx(0.00012)  # 80 × 1.5 / 10⁶
+    assert ask(serve(script)).cache_saved_usd == 0.0  # nobody knows what they cost
+
+
 def test_thinking_that_is_counted_in_the_total_alone_is_paid_for(serve, ask, met):
     usage = {"prompt_tokens": 10_120, "completion_tokens": 1_499, "total_tokens": 14_428}
     prices = {"input_usd_per_million": 2, "output_usd_per_million": 10}

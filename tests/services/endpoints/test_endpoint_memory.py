@@ -115,6 +115,8 @@ def test_what_two_processes_learned_is_put_together(judge: JudgeConfig) -> None:
         "proven": ["json_object_schema", "text"],
         "without": ["seed", "temperature"],
         "completion_tokens_name": False,
+        "has_cached": False,
+        "cached_from": 1024,
         "since": NOW.isoformat(),
     }
 

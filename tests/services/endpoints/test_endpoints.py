@@ -25,6 +25,7 @@ OPTIONS: dict[str, Any] = {
     "max_output_tokens": 500,
     "reasoning_effort": "low",
     "logprobs": True,
+    "cache_marks": True,
     "batches": True,
     "max_concurrency": 7,
     "requests_per_minute": 300,
@@ -85,6 +86,7 @@ def test_everything_entered_reaches_the_judge_that_is_asked(people: Cast, endpoi
         True,
     )
     assert (config.concurrency, config.requests_per_minute, config.tokens_per_minute) == (7, 300, 40_000)
+    assert config.cache_marks
     # 1,000 in, 400 of them cached, and 100 out: 600 × 2 + 400 × 0.5 + 100 × 8 dollars per million.
     assert config.cost_usd(1000, 100, 400) == pytest.approx(0.0022)
 

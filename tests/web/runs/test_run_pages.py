@@ -41,6 +41,19 @@ def at(name: str, people: Cast, *ids: int) -> str:
     return reverse(name, args=[people.team.slug, *ids])
 
 
+def test_a_runs_page_says_what_caches_of_providers_saved(people: Cast, sign_in, graded: Run) -> None:
+    def page() -> str:
+        return sign_in(people.bob).get(at("run", people, graded.pk)).content.decode()
+
+    assert "cached" not in page()
+    # 720 of the 900 tokens of nine calls; $1.50 of the $2.00 that they would have cost.
+    RunTally.objects.filter(run=graded).update(
+        prompt_tokens=900, cached_prompt_tokens=720, cost_usd=0.5, cache_saved_usd=1.5
+    )
+    assert "80% of in cached" in page()
+    assert "$1.50 (75%) saved by cached prompts" in page()
+
+
 # ── The list ─────────────────────────────────────────────────────────────────────────────────────
 
 
