@@ -64,14 +64,9 @@ def test_an_owner_adds_an_endpoint_and_nobody_sees_its_secrets_again(people: Cas
     answer = client.post(url("settings_judge_new", people), SENT, follow=True)
     assert "Ours" in answer.content.decode()
     stored = JudgeEndpoint.objects.get(name="Ours")
-<<<<<<< HEAD
     assert stored.sampling == Sampling(temperature=0.5, reasoning_effort="low", logprobs=True)
     assert (stored.fallback_model, stored.batches) == ("m-0", True)
-=======
-    assert (stored.temperature, stored.top_p, stored.reasoning_effort) == (0.5, None, "low")
-    assert (stored.fallback_model, stored.logprobs, stored.batches) == ("m-0", True, True)
     assert stored.cache_marks
->>>>>>> d648038085b9089b8986c6b318fbb44a56416c38
     assert (stored.max_concurrency, stored.requests_per_minute) == (7, 300)
     asked = endpoints.judge_to_ask(people.team, f"endpoint-{stored.pk}")
     assert (asked.api_key, dict(asked.extra_headers)["X-Gateway-Key"]) == (KEY, SECRET_HEADER)
