@@ -260,6 +260,7 @@ def store_versions(
                 guidelines=content.guidelines,
                 pass_rule=content.pass_rule.to_dict() if content.pass_rule else None,
                 length_penalty=content.length_penalty.to_dict() if content.length_penalty else None,
+                metadata=content.metadata,
                 note=note,
                 published_by=by,
             )
