@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import F, Max
 
 from rubricweb import engine
-from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidRubric, InvalidText
+from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidRubric, InvalidText, named_as
 from rubricweb.engine.formats.rubric_files import is_table, read_rubric, rubric_columns, taken_for
 from rubricweb.engine.formats.tables.rubric_tables import RubricTable
 from rubricweb.engine.parsers.json_text import parse_json
@@ -239,8 +239,8 @@ def _read(reader: Callable[..., T], data: bytes, filename: str) -> T:
     try:
         return read_limited(reader, data, filename=filename)
     except (InvalidRubric, InvalidFile) as error:
-        taken = f"{filename}, read as {taken_for(data, filename)}, has"
-        raise Invalid(f"{taken} {_faults(len(error.faults))}.", error.faults) from error
+        taken = named_as(filename, taken_for(data, filename))
+        raise Invalid(f"{taken}, has {_faults(len(error.faults))}.", error.faults) from error
 
 
 def columns_read(data: bytes, filename: str) -> RubricTable | None:

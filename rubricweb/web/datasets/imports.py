@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from rubricweb import access, tasks
-from rubricweb.engine.errors import Fault, InvalidFile
+from rubricweb.engine.errors import Fault, InvalidFile, named_as
 from rubricweb.engine.formats.dataset_values import Preview
 from rubricweb.engine.formats.datasets.files import preview
 from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES
@@ -187,7 +187,8 @@ def _previewed(path: Path, filename: str) -> Preview:
     try:
         return read_limited(preview, path, filename=filename, max_bytes=settings.IMPORT_MAX_BYTES)
     except InvalidFile as error:
-        raise Invalid(f"{filename} cannot be read.", error.faults) from error
+        found = counted(len(error.faults) + error.more, "fault")
+        raise Invalid(f"{named_as(filename, error.read_as)}: {found}.", error.faults) from error
 
 
 # ── An import under way ──────────────────────────────────────────────────────────────────────────
