@@ -13,7 +13,7 @@ from typing import Any
 from rubricweb.engine import DataItem, InvalidFile, RubricDataset
 from rubricweb.engine.autograders import AUTOGRADERS, Autograder
 from rubricweb.engine.conversations.unseen_parts import unseen_parts, unseen_words
-from rubricweb.engine.errors import ConfigurationError, Fault
+from rubricweb.engine.errors import ConfigurationError, Fault, named_as
 from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
 from rubricweb.engine.formats.scores.item_scores import SCORE_WRITERS, ItemScore
 from rubricweb.engine.number_format import counted, low_end_words, share
@@ -117,7 +117,8 @@ def _dataset(options: argparse.Namespace) -> RubricDataset:
     try:
         dataset = RubricDataset.from_file(path, rubric=named)
     except InvalidFile as error:
-        raise Invalid(f"{path.name} has faults.", error.faults) from error
+        found = counted(len(error.faults) + error.more, "fault")
+        raise Invalid(f"{named_as(path.name, error.read_as)}: {found}.", error.faults) from error
     if named is not None and any(dataset.get_item_rubric(idx) != named for idx in range(len(dataset))):
         raise Invalid(f"{path.name} brings rubrics of its own; name - as RUBRIC to grade by those.")
     return _of_one_system(dataset, options.system, path.name)

@@ -7,7 +7,7 @@ from typing import Any, Self
 from django.db import transaction
 
 from rubricweb import engine
-from rubricweb.engine.errors import Fault, InvalidFile
+from rubricweb.engine.errors import Fault, InvalidFile, named_as
 from rubricweb.engine.formats.dataset_values import ColumnsRead, DatasetFile
 from rubricweb.engine.formats.datasets.cases import UNNAMED
 from rubricweb.engine.formats.datasets.files import read_import
@@ -233,12 +233,11 @@ def read_file(
         given = {"filename": filename, "columns": columns, "rubric": rubric, "version": version}
         return read_limited(read_import, data, **given, in_part=not strict)
     except InvalidFile as error:
-        raise _refused(filename, error.faults) from error
+        raise _refused(named_as(filename, error.read_as), error.faults) from error
 
 
-def _refused(filename: str, faults: Sequence[Fault]) -> Invalid:
-    count = len(faults)
-    return Invalid(f"{filename}: {counted(count, 'fault')}, nothing was imported.", faults)
+def _refused(file: str, faults: Sequence[Fault]) -> Invalid:
+    return Invalid(f"{file}: {counted(len(faults), 'fault')}, nothing was imported.", faults)
 
 
 # ── Storing ──────────────────────────────────────────────────────────────────────────────────────

@@ -22,7 +22,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from rubricweb import engine
-from rubricweb.engine.errors import Fault
+from rubricweb.engine.errors import Fault, named_as
 from rubricweb.engine.formats.dataset_values import DatasetFile, RefusedFile
 from rubricweb.engine.formats.datasets.cases import UNNAMED
 from rubricweb.engine.formats.datasets.files import read_in_batches
@@ -263,7 +263,8 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
     for number, part in enumerate(_file_parts(job)):
         if isinstance(part, RefusedFile):
             total = len(part.faults) + part.more
-            raise Invalid(f"{job.filename}: {counted(total, 'fault')}, nothing was imported.", part.faults)
+            file = named_as(job.filename, part.read_as)
+            raise Invalid(f"{file}: {counted(total, 'fault')}, nothing was imported.", part.faults)
         header = part
         if reading is not None:
             part = reading.take(part)

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from rubricweb import access, tasks
-from rubricweb.engine.errors import Fault, InvalidFile
+from rubricweb.engine.errors import Fault, InvalidFile, named_as
 from rubricweb.engine.formats.dataset_values import Preview
 from rubricweb.engine.formats.datasets.files import preview
 from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES
@@ -26,9 +26,9 @@ from rubricweb.services.file_reading import read_limited
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.shared import uploads
 from rubricweb.web.bodies import takes_up_to
-from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.forms import MappingForm, UploadForm, cells, kept_preview, preview_of
 from rubricweb.web.http import TeamRequest, now, team_page, uploaded_file
+from rubricweb.web.shared import kept_uploads
 
 STOP_POLLING = 286
 SHOWN_FAULTS = 200
@@ -67,7 +67,9 @@ def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:
         else:
             name = form.cleaned_data.get("name", "")
             about = kept_preview(seen)
-            upload_id = kept_uploads.keep(request, file.chunks(), filename, name, dataset, about=about)
+            upload_id = kept_uploads.keep(
+                request, file.chunks(), filename, name, dataset, holds="items", about=about
+            )
             return redirect(f"{request.path}?upload={upload_id}")
     context = {"form": form, "refusal": refusal, "dataset": dataset}
     return render(
@@ -76,7 +78,7 @@ def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:
 
 
 def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) -> HttpResponse:
-    known = kept_uploads.kept(request, upload_id, dataset, labels=False)
+    known = kept_uploads.kept(request, upload_id, dataset, holds="items")
     filename, kept = known["filename"], uploads.kept_file(upload_id)
     beginning = preview_of(kept.about)
     form = MappingForm(
@@ -185,7 +187,8 @@ def _previewed(path: Path, filename: str) -> Preview:
     try:
         return read_limited(preview, path, filename=filename, max_bytes=settings.IMPORT_MAX_BYTES)
     except InvalidFile as error:
-        raise Invalid(f"{filename} cannot be read.", error.faults) from error
+        found = counted(len(error.faults) + error.more, "fault")
+        raise Invalid(f"{named_as(filename, error.read_as)}: {found}.", error.faults) from error
 
 
 # ── An import under way ──────────────────────────────────────────────────────────────────────────

@@ -20,9 +20,9 @@ from rubricweb.services.labels import free_queue_name
 from rubricweb.services.read_labels.new_labels import taken
 from rubricweb.services.shared import uploads
 from rubricweb.web.bodies import takes_up_to
-from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.label_forms import LabelColumnsForm, LabelFileChoices, LabelsForm
 from rubricweb.web.http import TeamRequest, team_page, uploaded
+from rubricweb.web.shared import kept_uploads
 
 
 @takes_up_to("UPLOAD_MAX_BYTES")
@@ -57,7 +57,9 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
         except Conflict as error:
             form.add_error("queue_name", str(error))
         else:
-            upload_id = kept_uploads.keep(request, data, filename, "", dataset, labels=asdict(choices))
+            upload_id = kept_uploads.keep(
+                request, data, filename, "", dataset, holds="labels", labels=asdict(choices)
+            )
             return redirect(f"{request.path}?upload={upload_id}")
     context = {"dataset": dataset, "form": form, "refusal": refusal}
     return render(
@@ -67,7 +69,7 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
 
 def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> HttpResponse:
     """What the kept file would become, ways to change that, and the button that stores it."""
-    known = kept_uploads.kept(request, upload_id, dataset, labels=True)
+    known = kept_uploads.kept(request, upload_id, dataset, holds="labels")
     choices, filename = LabelFileChoices(**known["labels"]), known["filename"]
     data = uploads.kept(upload_id)
     refusal: Invalid | Conflict | None

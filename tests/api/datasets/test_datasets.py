@@ -105,7 +105,9 @@ def test_a_text_beyond_the_limit_is_refused_by_row(ed: ApiClient) -> None:
         {"id": "d", "submission": "x", "metadata": {"page": "x" * 5_000_001}},
     ]
     text = "\n".join(map(json.dumps, rows))
-    faults = ed.refused(422, "POST", "/datasets/import", files={"file": upload(text, "a.jsonl")})["faults"]
+    refused = ed.refused(422, "POST", "/datasets/import", files={"file": upload(text, "a.jsonl")})
+    assert refused["detail"] == "a.jsonl, read as JSON Lines of items: 3 faults, nothing was imported."
+    faults = refused["faults"]
     assert [fault["place"] for fault in faults] == [
         "line 2: submission",
         "line 3: prompt",

@@ -118,7 +118,7 @@ def test_a_file_with_faults_stores_nothing_and_reports_every_one(people: Cast) -
     assert found.state == ImportState.REFUSED
     # Every second of a thousand: more than a refusal on a screen lists.
     assert (found.fault_count, len(found.faults)) == (500, 500)
-    assert found.message == "items.jsonl: 500 faults, nothing was imported."
+    assert found.message == "items.jsonl, read as JSON Lines of items: 500 faults, nothing was imported."
     assert faults_csv(found).splitlines()[1].startswith("line 1: submission,nothing,")
     assert left_behind()[:3] == (0, 0, 0)
 
