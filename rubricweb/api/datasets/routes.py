@@ -67,6 +67,7 @@ def import_dataset(
         filename=filename,
         name=form.name,
         system=form.system,
+        columns=services.said_columns(form.columns),
         choices=form.choices(strict=form.strict),
     )
     shown = schemas.dataset_in_full(stored.dataset, request.auth.user)
@@ -81,6 +82,7 @@ def plan_import(request: TokenRequest, file: File[UploadedFile], form: Form[sche
     """
     data, filename = uploads.read(file)
     given: dict[str, Any] = {"name": form.name, "system": form.system, "strict": form.strict}
+    given["columns"] = services.said_columns(form.columns)
     return services.plan_dataset_file(request.auth.team, data=data, filename=filename, **given)
 
 
@@ -102,6 +104,7 @@ def add_items(
         by=request.auth.user,
         data=data,
         filename=filename,
+        columns=services.said_columns(form.columns),
         choices=form.choices(strict=form.strict),
     )
     shown = schemas.dataset_in_full(dataset, request.auth.user)
@@ -119,6 +122,7 @@ def plan_items(
     dataset = access.access_dataset(request.auth.team, dataset_id)
     data, filename = uploads.read(file)
     given: dict[str, Any] = {"data": data, "filename": filename, "strict": form.strict}
+    given["columns"] = services.said_columns(form.columns)
     return services.plan_items(dataset, viewer=request.auth.user, **given)
 
 
@@ -174,6 +178,7 @@ def add_answers(
     data, filename = uploads.read(file)
     given: dict[str, Any] = {"data": data, "filename": filename}
     given |= {"system": form.system, "as_attempt": form.as_attempt}
+    given["columns"] = services.said_columns(form.columns)
     if form.plan:
         return answers.plan_answers(dataset, viewer=request.auth.user, **given)
     return answers.add_answers(dataset, by=request.auth.user, choices=form.choices(), **given)

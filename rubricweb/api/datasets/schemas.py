@@ -327,6 +327,13 @@ class ConfirmedForm(InputAsText):
     new_names: Annotated[
         bool, Field(description="A system or version that is named much like another is meant so.")
     ] = False
+    columns: Annotated[
+        list[str],
+        Field(
+            max_length=100,
+            description="Where fields are found, as in submission=reply_text; id= where no column is the id.",
+        ),
+    ] = []
 
     def choices(self, *, strict: bool = True) -> ImportChoices:
         return ImportChoices(self.duplicates, self.new_names, strict)

@@ -4,6 +4,7 @@ import argparse
 import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 
@@ -62,7 +63,7 @@ def rubric(options: argparse.Namespace) -> int:
 
 def dataset(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.EDITOR)
-    given = {"data": read_file(options.file), "filename": options.file.name, "columns": columns_of(options)}
+    given = _given(options)
     given |= {"name": options.name, "system": options.system}
     if options.plan:
         return _say_preview(datasets.plan_dataset_file(actor.team, strict=options.strict, **given))
@@ -82,7 +83,7 @@ def items(options: argparse.Namespace) -> int:
     """More items for a dataset there is."""
     actor = resolve_actor(options, Role.EDITOR)
     dataset = lookup.dataset_called(actor.team, options.dataset)
-    given = {"data": read_file(options.file), "filename": options.file.name, "columns": columns_of(options)}
+    given = _given(options)
     if options.plan:
         plan = datasets.plan_items(dataset, viewer=actor.user, strict=options.strict, **given)
         return _say_preview(plan)
@@ -99,8 +100,8 @@ def answers(options: argparse.Namespace) -> int:
     """What one more version of a system answers to the cases of a dataset."""
     actor = resolve_actor(options, Role.EDITOR)
     dataset = lookup.dataset_called(actor.team, options.dataset)
-    given = {"data": read_file(options.file), "filename": options.file.name, "system": options.system}
-    given |= {"columns": columns_of(options), "as_attempt": options.as_attempt}
+    given = _given(options)
+    given |= {"system": options.system, "as_attempt": options.as_attempt}
     if options.plan:
         plan = answer_files.plan_answers(dataset, viewer=actor.user, **given)
     else:
@@ -122,6 +123,12 @@ def answers(options: argparse.Namespace) -> int:
             note(f"{counted(len(keys), 'case')} {what}: {', '.join(keys[:NAMED_MAX])}{more}")
     _note_new(plan.preview)
     return 0
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    """The file of a command, and where its fields are found."""
+    columns = datasets.said_columns(options.column)
+    return {"data": read_file(options.file), "filename": options.file.name, "columns": columns}
 
 
 def note_columns(columns: ColumnsRead, recognised: str) -> None:
@@ -154,17 +161,6 @@ def _note_left_out_of(stored: StoredItems) -> None:
         note(f"Left out: {fault}")
     if stored.more_left_out:
         note(f"Left out: {stored.more_left_out:,} more")
-
-
-def columns_of(options: argparse.Namespace) -> dict[str, str] | None:
-    """Where fields are found, as --column says; None leaves it to their names."""
-    columns = {}
-    for pair in options.column:
-        field, equals, column = pair.partition("=")
-        if not (field and equals):
-            raise Invalid(f"--column takes FIELD=COLUMN, for example submission=reply_text, not {pair!r}.")
-        columns[field] = column
-    return columns or None
 
 
 def labels(options: argparse.Namespace) -> int:
