@@ -8,7 +8,7 @@ from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.engine.number_format import number
 from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.management.terminal.actor import note, resolve_actor
-from rubricweb.management.terminal.paging import FirstRows, note_more
+from rubricweb.management.terminal.paging import FirstRows, note_left_out, note_more
 from rubricweb.management.terminal.printed import table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Role
@@ -41,8 +41,7 @@ def show_case(options: argparse.Namespace) -> int:
     for answer in answers.answers:
         rows.add_row(*_row(answer))
     terminal().print(rows)
-    for one in left_out(to_review_blind=answers.hidden):
-        note(f"Left out: {one.says}.")
+    note_left_out(left_out(to_review_blind=answers.hidden))
     if not answers.graded_alike:
         note("Judge, rubric version or examples differ: compare scores only where they are the same.")
     note_more(FirstRows(answers.answers, answers.next_cursor is not None), len(answers.answers))
