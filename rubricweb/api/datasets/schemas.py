@@ -586,8 +586,8 @@ class DatasetImport(Schema):
     ended_at: datetime | None
 
     @staticmethod
-    def resolve_first_duplicates(row: Any) -> list[dict[str, str]]:
-        return [{"key": key, "same_as": same} for key, same in row.found.get("duplicates", [])]
+    def resolve_first_duplicates(row: Any) -> list[DuplicateItem]:
+        return [DuplicateItem(*one) for one in row.found.get("duplicates", [])]
 
     @staticmethod
     def resolve_preview(row: Any) -> ShownPreview | None:

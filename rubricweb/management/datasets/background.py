@@ -18,6 +18,7 @@ from rubricweb.management.terminal.named_files import require_file
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import DatasetImport, ImportState, Role
 from rubricweb.selectors.datasets.imports import unseen_in_dataset, without_hidden_keys
+from rubricweb.selectors.datasets.titles import case_names
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets import imports, previews
@@ -93,7 +94,8 @@ def _ended(job: DatasetImport, *, as_json: bool) -> int:
     missing = (job.found.get("plan") or {}).get("missing") or []
     if missing:
         more = f" and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else ""
-        note(f"{counted(len(missing), 'case')} without an answer: {', '.join(missing[:SHOWN])}{more}")
+        named = ", ".join(case_names(job.dataset, missing[:SHOWN]))
+        note(f"{counted(len(missing), 'case')} without an answer: {named}{more}")
     return 0
 
 

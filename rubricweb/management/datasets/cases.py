@@ -32,8 +32,8 @@ def show_case(options: argparse.Namespace) -> int:
 
         print_shape(schemas.Case, schemas.case_in_full(case, answers))
         return 0
-    name, asked = given_key(case.key) or f"id:{case.pk}", query_text(words_of(case).to_engine().query)
-    note(f"Case {name}: {first_words(asked)}")
+    asked = query_text(words_of(case).to_engine().query)
+    note(f"Case {case}: {first_words(asked)}")
     tags = () if answers.hidden else tags_of([case.pk]).get(case.pk)
     if tags:
         note(f"Tags: {', '.join(tags)}")

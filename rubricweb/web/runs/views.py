@@ -139,7 +139,9 @@ def _live(request: TeamRequest, run: Run) -> dict[str, Any]:
 def _errors(request: TeamRequest, run: Run) -> dict[str, Any]:
     """What failed, for the list of it; of a finished run for the notice above the results as well."""
     classes = errors.error_classes(run, viewer=request.user)
-    return {"errors": classes, "failed_verdicts": sum(error.count for error in classes)}
+    named = titles(request, (error.newest.item_id for error in classes if error.newest))
+    failed = sum(error.count for error in classes)
+    return {"errors": classes, "failed_verdicts": failed, "error_titles": named["titles"]}
 
 
 def _controls(request: TeamRequest, run: Run) -> dict[str, Any]:
