@@ -6,6 +6,7 @@ from django.urls import reverse
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import DatasetImport, JournalEntry
 from rubricweb.selectors.datasets.titles import case_names, item_title
+from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import comments
 from tests import factories
 from tests.factories import Cast
@@ -119,3 +120,18 @@ def test_the_audit_log_keeps_no_made_key_and_no_words(people: Cast, sign_in) -> 
     page = sign_in(people.ed).get(reverse("settings_journal", args=[people.team.slug])).content.decode()
     assert "commented on" in page
     assert "Rome" not in page
+
+
+def test_what_an_export_withholds_is_named_by_words(people: Cast, sign_in) -> None:
+    items = [{"submission": "Rome it is."}, {"id": "given", "submission": "Oslo."}, {"submission": "Bern."}]
+    dataset = factories.dataset(people.team, people.ed, name="plain", items=items)
+    version = factories.version(people.team, people.ed)
+    source = Source(
+        kind="items", item_ids=tuple(dataset.items.exclude(submission="Bern.").values_list("pk", flat=True))
+    )
+    queue = {"dataset": dataset, "rubric_version": version, "raters": [people.ann], "source": source}
+    factories.queue(people.team, people.ed, **queue)
+    at = reverse("exports", args=[people.team.slug])
+    page = sign_in(people.ann).get(at, {"dataset": dataset.pk}).content.decode()
+    assert "Left out: “Rome it is.”, given" in page
+    assert not MADE.search(page)
