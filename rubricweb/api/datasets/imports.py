@@ -16,6 +16,7 @@ from rubricweb.models import DatasetImport, Role
 from rubricweb.selectors.datasets import imports as selected
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.services.datasets import imports as services
+from rubricweb.services.datasets.datasets import said_columns
 from rubricweb.services.shared.uploads import keep
 
 imports = Room("datasets")
@@ -49,6 +50,7 @@ def start_import(request: TokenRequest, file: File[UploadedFile], asked: Form[sc
         name=asked.name,
         system=asked.system,
         as_attempt=asked.as_attempt,
+        columns=said_columns(asked.columns),
         strict=asked.strict,
         duplicates=asked.duplicates,
         new_names=asked.new_names,

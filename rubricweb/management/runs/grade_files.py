@@ -14,9 +14,11 @@ from rubricweb.engine import DataItem, InvalidFile, RubricDataset
 from rubricweb.engine.autograders import AUTOGRADERS, Autograder
 from rubricweb.engine.conversations.unseen_parts import unseen_parts, unseen_words
 from rubricweb.engine.errors import ConfigurationError, Fault, named_as
+from rubricweb.engine.formats.content_ids import name_of
 from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
 from rubricweb.engine.formats.scores.item_scores import SCORE_WRITERS, ItemScore
 from rubricweb.engine.number_format import counted, low_end_words, share
+from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, environment_config
 from rubricweb.judges.evaluation import EvalResult, evaluate
@@ -173,7 +175,8 @@ def _finish(options: argparse.Namespace, result: EvalResult, judge: str) -> int:
     failed = result.filter_failed()
     table.add_row("failed items", str(len(failed)))
     for one in failed[:5]:
-        table.add_row(f"  {one.item.id}", str(one.error)[:200])
+        name = name_of(one.item.id, first_words(one.item.submission))
+        table.add_row(f"  {name}", str(one.error)[:200])
     table.add_row("tokens", f"{usage.prompt_tokens:,} in, {usage.completion_tokens:,} out")
     table.add_row("cost", _cost(usage))
     terminal().print(table)

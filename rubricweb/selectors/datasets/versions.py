@@ -29,6 +29,8 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import hidden_datasets
+from rubricweb.selectors.datasets.items import CURRENT, Version
+from rubricweb.selectors.shared.left_out import LeftOutItems, left_out
 
 TEST = "test"
 AT_ONCE = 5000
@@ -65,6 +67,11 @@ def changes(dataset: Dataset, *, viewer: User, most: int | None = None) -> list[
         for change in found:
             change.note = ""
     return found
+
+
+def retired_left_out(dataset: Dataset, version: Version) -> tuple[LeftOutItems, ...]:
+    """What a list of the items the dataset has now leaves out; nothing for one of retired or former items."""
+    return left_out(retired=retired_count(dataset) if version in (CURRENT, dataset.version) else 0)
 
 
 def retired_count(dataset: Dataset) -> int:

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import F, Max
 
 from rubricweb.engine.errors import Fault
+from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.datasets.cases import AnsweredCase
 from rubricweb.engine.formats.datasets.known_keys import KnownKeys
@@ -183,7 +184,8 @@ class AnswersReading:
             for fault in made_id_faults(row.id, f"{place}.id"):
                 _add(self.wrong_rows, fault)
             return row
-        _add(self._wrong_cases, Fault(f"{place}.case_id", repr(row.case_id), why))
+        found = repr(row.case_id) if given_key(row.case_id) else "an id that was made from the content"
+        _add(self._wrong_cases, Fault(f"{place}.case_id", found, why))
         return row
 
 

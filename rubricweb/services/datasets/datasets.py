@@ -1,6 +1,6 @@
 """Bringing submissions in: a file becomes a whole dataset, or more items of one, or nothing at all."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -61,6 +61,22 @@ class StoredItems:
         """What came of a file."""
         left_out = (file.left_out, file.more_left_out)
         return cls(dataset, items, *left_out, preview, file.columns, file.recognised)
+
+
+def said_columns(pairs: Iterable[str]) -> dict[str, str] | None:
+    """Where fields are found, said as FIELD=COLUMN at the terminal and in the API; None leaves it to names.
+
+    said_columns(["submission=reply_text", "id="]) is {"submission": "reply_text", "id": ""}: no column is the
+    id. Raises Invalid for a text that is no pair; whether there is such a column shows when the file is read.
+    """
+    columns = {}
+    for pair in pairs:
+        field, equals, column = pair.partition("=")
+        if not (field and equals):
+            allowed = "FIELD=COLUMN, as in submission=reply_text; id= where no column is the id"
+            raise Invalid.at("columns", repr(pair[:80]), allowed)
+        columns[field] = column
+    return columns or None
 
 
 def import_dataset_file(

@@ -14,6 +14,7 @@ from rubricweb.engine.formats.datasets.cases import AnsweredCase
 from rubricweb.engine.formats.field_values import read_id
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.number_format import counted
+from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.engine.submission import Submission
 from rubricweb.models import Dataset, Item
 from rubricweb.selectors.datasets.tags import tags_of
@@ -97,8 +98,8 @@ class Intake:
     dataset: Dataset | None
     compares: bool = True
     taken: int = 0
-    # The first of them, as (key, key of the earlier item).
-    duplicates: list[tuple[str, str]] = field(default_factory=list)
+    # The first of them, as (key, key of the earlier item, first words of both).
+    duplicates: list[tuple[str, str, str]] = field(default_factory=list)
     duplicate_count: int = 0
     # The system versions that answer, and of a dataset there is the keys of cases it does not have.
     systems: set[str] = field(default_factory=set)
@@ -256,7 +257,7 @@ class Intake:
                 continue
             self.duplicate_count += 1
             if len(self.duplicates) < DUPLICATES_SHOWN:
-                self.duplicates.append((row.key, same))
+                self.duplicates.append((row.key, same, first_words(row.submission)))
             marked.append(replace(row, same_as=same))
         return marked
 

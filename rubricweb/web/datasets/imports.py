@@ -19,9 +19,10 @@ from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
 from rubricweb.models import Dataset, DatasetImport, Duplicates, ImportKind, ImportState, Role
 from rubricweb.selectors.datasets.imports import faults_csv, unseen_in_dataset, without_hidden_keys
+from rubricweb.selectors.datasets.titles import case_names
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
-from rubricweb.services.datasets.previews import preview_from
+from rubricweb.services.datasets.previews import DuplicateItem, preview_from
 from rubricweb.services.file_reading import read_limited
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.shared import uploads
@@ -174,7 +175,8 @@ def _tell(request: TeamRequest, job: DatasetImport) -> None:
         messages.warning(request, unseen)
     missing = (job.found.get("plan") or {}).get("missing") or []
     if missing:
-        few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
+        named = case_names(job.dataset, missing[:5]) if job.dataset is not None else []
+        few = ", ".join(named) + (", …" if len(missing) > 5 else "")
         cases = counted(len(missing), "case")
         messages.info(request, f"{cases} of {job.dataset} without an answer of {job.system}: {few}.")
     if job.found["left_out_count"]:
@@ -207,7 +209,7 @@ def progress(request: TeamRequest, import_id: int) -> HttpResponse:
         "is_storing": is_moving and "header" in job.found,
         "may_map_again": job.state in (ImportState.REFUSED, ImportState.ASKS) and _is_kept_here(request, job),
         "faults": [Fault(*one) for one in job.faults[:SHOWN_FAULTS]],
-        "duplicates": shown.found.get("duplicates", []),
+        "duplicates": [DuplicateItem(*one) for one in shown.found.get("duplicates", [])],
         "new": preview_from(shown.found.get("preview")),
         "left_out": [Fault(*one) for one in job.found.get("left_out", [])],
         "left_out_count": job.found.get("left_out_count", 0),

@@ -13,6 +13,7 @@ from rubricweb.engine.formats.result_files import csv_line
 from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
 from rubricweb.models import Dataset, RaterKind, Role, RubricVersion, User
 from rubricweb.selectors.datasets import items as selectors
+from rubricweb.selectors.datasets.titles import item_names
 from rubricweb.selectors.rubrics import versions
 from rubricweb.services import label_files as services
 from rubricweb.services.label_files import LabelsPlan
@@ -118,6 +119,7 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
         "filename": filename,
         "upload": upload_id,
         "plan": plan,
+        "names": item_names(dataset, (one.item_id for one in plan.first), viewer=request.user),
         "becomes": plan.becomes,
         "form": form,
         "machines": any(rater.rater_kind == RaterKind.MACHINE for rater in plan.raters),

@@ -44,6 +44,9 @@ def queue(people: Cast, dataset: Dataset) -> ReviewQueue:
     )
 
 
+TOLD = [{"key": "xv4", "same_as": "c0-v4", "words": "Four of c0."}]
+
+
 def guess(system: str) -> SimpleUploadedFile:
     """The words of v4 about c0, as of a case of one's own."""
     row = {"id": f"x{system[-2:]}", "case_id": "mine", "system": system}
@@ -89,7 +92,7 @@ def test_who_became_a_rater_after_sending_the_file_is_not_told_either(
     """Once before the file was read, once while it asks: then by no key, and only keeping is taken."""
     ed = as_member(people.ed)
     asks = send(ed, dataset, V4)
-    assert worked(ed, asks)["first_duplicates"] == [{"key": "xv4", "same_as": "c0-v4"}]
+    assert worked(ed, asks)["first_duplicates"] == TOLD
     waits = send(ed, dataset, V4)
     version = factories.version(people.team, people.ed)
     factories.queue(
@@ -113,7 +116,7 @@ def test_nothing_changes_for_others_and_once_the_queue_is_closed(
     alice, ed = as_member(people.alice), as_member(people.ed)
     assert worked(alice, send(alice, dataset, V4))["state"] == "asks"
     queues.close_queue(queue, by=people.rae)
-    assert worked(ed, send(ed, dataset, V4))["first_duplicates"] == [{"key": "xv4", "same_as": "c0-v4"}]
+    assert worked(ed, send(ed, dataset, V4))["first_duplicates"] == TOLD
 
 
 def test_the_page_refuses_to_ask_and_takes_a_file_all_of_which_is_kept(

@@ -255,7 +255,8 @@ def test_a_file_is_imported_in_the_background_and_asked_for_until_it_is_done(ed:
     pk = begun.json()["id"]
     imports.work(pk, worker="w:1", now=timezone.now)
     asking = ed.get(f"/datasets/imports/{pk}")
-    assert (asking["state"], asking["first_duplicates"]) == ("asks", [{"key": "b", "same_as": "a"}])
+    said = [{"key": "b", "same_as": "a", "words": "So."}]
+    assert (asking["state"], asking["first_duplicates"]) == ("asks", said)
     told = ed.send("POST", f"/datasets/imports/{pk}/duplicates", body={"duplicates": "skip"})
     assert told["state"] == "waiting"
     imports.work(pk, worker="w:1", now=timezone.now)

@@ -23,6 +23,11 @@ def test_items_are_retired_listed_and_restored(people: Cast, as_member) -> None:
     assert [row["key"] for row in ed.get(f"{at}/items", version="retired")["items"]] == ["bad"]
     assert len(ed.get(f"{at}/items", version="1")["items"]) == 3
     assert ed.get(f"/items/{items['bad']['id']}")["retired_in"] == 2
+    left = [{"why": "retired", "items": 1, "says": "1 item: it is retired"}]
+    asked_of = ((None, left), ("current", left), ("2", left), ("1", []), ("retired", []))
+    for version, expected in asked_of:  # version 1 had the item, and a list of retired ones leaves none out
+        query = {} if version is None else {"version": version}
+        assert ed.get(f"{at}/items", **query)["left_out"] == expected
     ed.refused(422, "GET", f"{at}/items", query={"version": "3"})
     restored = ed.send("POST", f"{at}/restore", {"case_ids": [items["bad"]["case_id"]]})
     assert (restored["version"], restored["items"], restored["cases"]) == (3, 1, 1)
