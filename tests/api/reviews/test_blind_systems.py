@@ -63,7 +63,7 @@ def told(people: Cast, client: ApiClient, *, swapped: bool, only: Any = ()) -> d
     both = [world.draft.item_id, world.beside.pk]
     chosen = [{"item_ids": ids} for ids in (both, both[:1], both[1:])] + [{"sample": n} for n in (1, 3)]
     of_versions = [
-        choice | {"systems": [f"assistant@{label}"]} for choice in chosen for label in ("v3", "v4")
+        choice | {"systems": [f"assistant@{label}"]} for choice in [{}, *chosen] for label in ("v3", "v4")
     ]
     return found | written(client, new, [*chosen, *of_versions])
 
@@ -98,7 +98,7 @@ def test_names_return_once_the_last_answer_to_the_case_is_submitted(people: Cast
     names = [(one["key"], one["case_key"], one["system"], one["metadata"]) for one in map(alice.get, items)]
     assert names == [(None, None, None, {})] * 2
     # The answers to c2 are both submitted.
-    done = alice.get(f"/items/{world.dataset.items.get(submission='c2 other').pk}")
+    done = alice.get(f"/items/{world.dataset.items.get(submission='c2 in other words').pk}")
     assert (done["key"], done["case_key"], done["system"]) == ("c2-by-v4", "c2", "assistant@v4")
     alice.send(
         "PUT", f"/reviews/{world.draft.pk}/criteria/{world.version.criteria.get().pk}", {"verdict": "MET"}
