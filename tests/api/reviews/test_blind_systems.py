@@ -234,7 +234,7 @@ def test_no_version_of_the_dataset_tells_whose_answers_came_with_it(
     )
     page, at = reverse("dataset", args=[people.team.slug, dataset.pk]), f"/datasets/{dataset.pk}"
 
-    def told(who: User) -> tuple[list[str], list[Any], list[str], bool, bool]:
+    def told(who: User) -> tuple[list[str], list[Any], list[str], bool, bool, list[Any]]:
         client = as_member(who)
         journal = client.get("/journal", kind="dataset")
         return (
@@ -243,10 +243,12 @@ def test_no_version_of_the_dataset_tells_whose_answers_came_with_it(
             [one["excerpt"] for one in client.get(f"{at}/items", version="1")["items"]],
             "v4.jsonl" in sign_in(who).get(page).content.decode(),
             "v4.jsonl" in json.dumps(journal),
+            [one["detail"].get("new_systems") for one in journal["items"]],
         )
 
-    assert told(people.ann) == (["", ""], [None, None], [], False, False)
-    known = (["v4.jsonl", "items.jsonl"], [1, 2], ["v3 c1"], True, True)
+    assert told(people.ann) == (["", ""], [None, None], [], False, False, [None, None])
+    came = [["assistant@v4"], ["assistant@v3"]]
+    known = (["v4.jsonl", "items.jsonl"], [1, 2], ["v3 c1"], True, True, came)
     assert told(people.ed) == known
     queues.close_queue(queue, by=people.ed)
     assert told(people.ann) == known
