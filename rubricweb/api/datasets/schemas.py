@@ -565,7 +565,13 @@ class DatasetImport(Schema):
     id: int
     kind: Annotated[str, OneOf(ImportKind.values)]
     state: Annotated[str, OneOf(ImportState.values)]
-    filename: str
+    filename: Annotated[
+        str,
+        Field(
+            description="Empty, as all that was found in it, where somebody else sent the file and you are "
+            "to review items of the dataset blind."
+        ),
+    ]
     dataset_id: Annotated[int | None, Field(description="Null until a new dataset stands.")]
     rows_read: int
     rows_stored: int

@@ -17,7 +17,7 @@ from rubricweb.management.terminal.background import left_to_workers, meanwhile
 from rubricweb.management.terminal.named_files import require_file
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import DatasetImport, ImportState, Role
-from rubricweb.selectors.datasets.imports import unseen_in_dataset, without_hidden_keys
+from rubricweb.selectors.datasets.imports import unseen_in_dataset, without_hidden_names
 from rubricweb.selectors.datasets.titles import case_names
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.selectors.teams import lookup
@@ -59,7 +59,7 @@ def bring_in(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         imports.cancel(job, now=database_now())
         raise
-    [job] = without_hidden_keys([job], viewer=actor.user, team=actor.team)
+    [job] = without_hidden_names([job], viewer=actor.user, team=actor.team)
     return _ended(job, as_json=options.json)
 
 

@@ -28,7 +28,7 @@ from rubricweb.models import (
     RunItem,
     User,
 )
-from rubricweb.selectors.blinding import hidden_datasets
+from rubricweb.selectors.blinding import hidden_datasets, hidden_of
 from rubricweb.selectors.datasets.items import CURRENT, Version
 from rubricweb.selectors.shared.left_out import LeftOutItems, left_out
 
@@ -44,7 +44,8 @@ class Behind:
 
     `open_reviews` are those that people are still asked for in `queues` that are not closed, `begun_reviews`
     drafts among them. `runs` judged them or are about to, `unended_runs` of these have not ended. `held_out`
-    of the items have a copy in a test half.
+    of the items have a copy in a test half. `adjudications` are without those of items that are hidden from
+    whoever looks: what was decided at all is what somebody differed on.
     """
 
     labels: int
@@ -79,10 +80,11 @@ def retired_count(dataset: Dataset) -> int:
     return dataset.items.exclude(retired_in=NOT_RETIRED).count() if dataset.version > 1 else 0
 
 
-def behind(dataset: Dataset, item_ids: Sequence[int]) -> Behind:
+def behind(dataset: Dataset, item_ids: Sequence[int], viewer: User | None) -> Behind:
     """What stands behind items of the dataset: counts, which tell no verdict. They may tell who answered,
-    since runs and queues can be over one version's answers.
+    since runs and queues can be over one version's answers. None is nobody who reviews.
     """
+    hidden = set() if viewer is None else hidden_of(viewer, dataset.team, dataset.pk)
     sums: Counter[str] = Counter()
     queues: set[int] = set()
     runs: dict[int, str] = {}
@@ -97,7 +99,7 @@ def behind(dataset: Dataset, item_ids: Sequence[int]) -> Behind:
         keys = Item.objects.filter(pk__in=ids).values("key")
         sums.update(
             labels=labels.count(),
-            adjudications=Adjudication.objects.filter(item__in=ids).count(),
+            adjudications=Adjudication.objects.filter(item__in=set(ids) - hidden).count(),
             open_reviews=room + begun,
             begun_reviews=begun,
             held_out=copies.filter(key__in=keys).aggregate(n=Count("key", distinct=True))["n"],

@@ -225,8 +225,9 @@ COUNTED = {
     "decided about labels of": ("labels", "probe"),
     "deleted": ("adjudications", "comments", "labels", "people", "reviews", "verdicts"),
 }
-# What may tell who answered: the item of a review, the file that brought answers, a note on a change of them.
-OF_KEYS = {"review": ("item",), "dataset": ("file", "note")}
+# What may tell who answered: the item of a review; the file that brought answers, the versions that came with
+# it, a note on a change of them.
+OF_KEYS = {"review": ("item",), "dataset": ("file", "new_systems", "note")}
 
 
 def _visible_detail(

@@ -17,6 +17,7 @@ from rubricweb.engine.number_format import counted
 from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.engine.submission import Submission
 from rubricweb.models import Dataset, Item
+from rubricweb.selectors.datasets.systems import require_first_answers
 from rubricweb.selectors.datasets.tags import tags_of
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
 from rubricweb.services.datasets import cases
@@ -91,8 +92,9 @@ class CheckedItems:
 class Intake:
     """Takes the items of a file batch by batch, remembering what must hold for all of them together.
 
-    `dataset` is the one they come into; None for a new one. Unless it `compares`, duplicates are of items of
-    the file alone.
+    `dataset` is the one they come into; None for a new one. It compares them with what is there, unless that
+    would tell who answered: then duplicates are of items of the file alone, and answers to cases there are
+    refused with Withheld where their version has answered some already.
     """
 
     dataset: Dataset | None
@@ -129,6 +131,9 @@ class Intake:
         if self.dataset is not None:
             file = _with_own_texts(self.dataset, file)
             known = cases.known_cases(self.dataset, [cases.case_key(item) for item in file.items])
+            if not self.compares:
+                to_known = {item.system for item in file.items if cases.case_key(item) in known}
+                require_first_answers(self.dataset, to_known)
             file = _with_free_ids(self.dataset, file, known)
             self._check(self.dataset, file, known)
         self._count_unnamed_labels(file)

@@ -18,7 +18,7 @@ from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
 from rubricweb.models import Dataset, DatasetImport, Duplicates, ImportKind, ImportState, Role
-from rubricweb.selectors.datasets.imports import faults_csv, unseen_in_dataset, without_hidden_keys
+from rubricweb.selectors.datasets.imports import faults_csv, unseen_in_dataset, without_hidden_names
 from rubricweb.selectors.datasets.titles import case_names
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
@@ -164,10 +164,11 @@ def _left_out(dataset: Dataset | None, data: bytes, filename: str) -> dict[str, 
 
 def _tell(request: TeamRequest, job: DatasetImport) -> None:
     """What was stored, and what was not."""
-    sentence = f"Imported {job.filename}."
+    file = job.filename or "the file"
+    sentence = f"Imported {file}."
     if job.kind != ImportKind.DATASET:
         items = counted(job.rows_stored, "item")
-        sentence = f"Added {items} from {job.filename}. A run takes them in when you extend it."
+        sentence = f"Added {items} from {file}. A run takes them in when you extend it."
     messages.success(request, sentence)
     if new := [str(one) for one in preview_from(job.found.get("preview")).new_names if one.what != "case"]:
         messages.info(request, f"With it came: {', '.join(new[:5])}{', …' if new[5:] else ''}.")
@@ -179,7 +180,7 @@ def _tell(request: TeamRequest, job: DatasetImport) -> None:
         few = ", ".join(named) + (", …" if len(missing) > 5 else "")
         cases = counted(len(missing), "case")
         messages.info(request, f"{cases} of {job.dataset} without an answer of {job.system}: {few}.")
-    if job.found["left_out_count"]:
+    if job.found.get("left_out_count"):
         places = counted(job.found["left_out_count"], "place")
         first = "; ".join(str(Fault(*one)) for one in job.found["left_out"][:3])
         messages.warning(request, f"Left out what has no counterpart here, at {places}: {first}.")
@@ -201,19 +202,21 @@ def _previewed(path: Path, filename: str) -> Preview:
 def progress(request: TeamRequest, import_id: int) -> HttpResponse:
     """How far an import is, asked for again until it has ended; then what came of it."""
     job = access.access_import(request.team, import_id)
-    [shown] = without_hidden_keys([job], viewer=request.user, team=request.team)
+    is_storing = "header" in job.found
+    [shown] = without_hidden_names([job], viewer=request.user, team=request.team)
     is_moving = job.state in (ImportState.WAITING, ImportState.RUNNING)
     context = {
-        "found": job,
+        "found": shown,
         "is_moving": is_moving,
-        "is_storing": is_moving and "header" in job.found,
+        "is_storing": is_moving and is_storing,
         "may_map_again": job.state in (ImportState.REFUSED, ImportState.ASKS) and _is_kept_here(request, job),
-        "faults": [Fault(*one) for one in job.faults[:SHOWN_FAULTS]],
+        "faults": [Fault(*one) for one in shown.faults[:SHOWN_FAULTS]],
+        "duplicates": shown.found.get("duplicates", []),
         "duplicates": [DuplicateItem(*one) for one in shown.found.get("duplicates", [])],
         "new": preview_from(shown.found.get("preview")),
-        "left_out": [Fault(*one) for one in job.found.get("left_out", [])],
-        "left_out_count": job.found.get("left_out_count", 0),
-        "missing": (job.found.get("plan") or {}).get("missing") or [],
+        "left_out": [Fault(*one) for one in shown.found.get("left_out", [])],
+        "left_out_count": shown.found.get("left_out_count", 0),
+        "missing": (shown.found.get("plan") or {}).get("missing") or [],
     }
     if request.htmx:
         status = 200 if is_moving else STOP_POLLING
@@ -235,7 +238,7 @@ def cancel(request: TeamRequest, import_id: int) -> HttpResponse:
     except Conflict as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"The import of {job} is cancelled; nothing of it was stored.")
+        messages.success(request, "The import is cancelled; nothing of it was stored.")
     return redirect("dataset_import_progress", request.team.slug, job.pk)
 
 
@@ -254,6 +257,7 @@ def duplicates(request: TeamRequest, import_id: int) -> HttpResponse:
         if small:
             job = imports.work(job.pk, worker=worker_name(), now=now)
         if job.state == ImportState.DONE:
+            [job] = without_hidden_names([job], viewer=request.user, team=request.team)
             _tell(request, job)
             assert job.dataset is not None, "a constraint of the table"
             return redirect("dataset", request.team.slug, job.dataset.pk)
@@ -265,6 +269,7 @@ def duplicates(request: TeamRequest, import_id: int) -> HttpResponse:
 def faults(request: TeamRequest, import_id: int) -> HttpResponse:
     """Every fault of a refused file, as CSV."""
     job = access.access_import(request.team, import_id)
+    [job] = without_hidden_names([job], viewer=request.user, team=request.team)
     response = HttpResponse(faults_csv(job), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="import-{job.pk}-faults.csv"'
     return response
