@@ -211,7 +211,6 @@ def progress(request: TeamRequest, import_id: int) -> HttpResponse:
         "is_storing": is_moving and is_storing,
         "may_map_again": job.state in (ImportState.REFUSED, ImportState.ASKS) and _is_kept_here(request, job),
         "faults": [Fault(*one) for one in shown.faults[:SHOWN_FAULTS]],
-        "duplicates": shown.found.get("duplicates", []),
         "duplicates": [DuplicateItem(*one) for one in shown.found.get("duplicates", [])],
         "new": preview_from(shown.found.get("preview")),
         "left_out": [Fault(*one) for one in shown.found.get("left_out", [])],
