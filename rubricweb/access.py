@@ -15,7 +15,9 @@ from rubricweb.models import (
     Dataset,
     DatasetImport,
     Item,
+    Judge,
     JudgeEndpoint,
+    JudgeVersion,
     Membership,
     Rater,
     ReviewQueue,
@@ -112,9 +114,10 @@ def access_case(team: Team, case_id: int) -> Case:
 
 def access_run(team: Team, run_id: int) -> Run:
     runs = Run.objects.filter(team=team).select_related(
-        "team", "dataset", "rubric_version", "created_by", "summary", "system_version__system"
+        *("team", "dataset", "rubric_version", "created_by", "summary"),
+        *("system_version__system", "judge_version__judge"),
     )
-    return _one(runs, run_id, "run")
+    return _one(runs.defer("judge_version__definition"), run_id, "run")
 
 
 def access_queue(team: Team, queue_id: int) -> ReviewQueue:
@@ -148,6 +151,15 @@ def access_system_version(team: Team, version_id: int) -> SystemVersion:
 
 def access_endpoint(team: Team, endpoint_id: int) -> JudgeEndpoint:
     return _one(JudgeEndpoint.objects.filter(team=team, removed_at=None), endpoint_id, "endpoint")
+
+
+def access_judge(team: Team, judge_id: int) -> Judge:
+    return _one(Judge.objects.filter(team=team).select_related("team", "current"), judge_id, "judge")
+
+
+def access_judge_version(team: Team, version_id: int) -> JudgeVersion:
+    rows = JudgeVersion.objects.filter(judge__team=team).select_related("judge__team", "created_by", "parent")
+    return _one(rows, version_id, "version of a judge")
 
 
 def _one(rows: QuerySet[Row], row_id: int, what: str) -> Row:

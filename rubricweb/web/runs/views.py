@@ -55,8 +55,7 @@ def runs(request: TeamRequest) -> HttpResponse:
         "page": selectors.runs(
             request.team,
             viewer=request.user,
-            dataset_id=dataset,
-            rubric_id=rubric,
+            narrowed=narrowed,
             state=state,
             cursor=asked.get("cursor"),
         ),
