@@ -121,7 +121,9 @@ def _withheld(judge: Judge) -> Withheld:
 def visible_versions(judge: Judge, viewer: User) -> QuerySet[JudgeVersion]:
     """The versions of which this person may know, newest first, with `run_count`."""
     versions = judge_versions(judge)
-    return versions.filter(pk=judge.current_id) if is_withheld_judge(judge, viewer) else versions
+    if is_withheld_judge(judge, viewer):
+        return versions.filter(pk__in=[judge.current_id])
+    return versions
 
 
 def visible_version(

@@ -77,7 +77,7 @@ class JudgeVersionInList(JudgeVersionReference):
 
     @staticmethod
     def resolve_parent(row: Any) -> int | None:
-        return row.parent and row.parent.number
+        return None if row.parent is None else int(row.parent.number)
 
     @classmethod
     def of(cls, seen: VisibleVersion) -> WithFields:
@@ -119,7 +119,7 @@ class NamedJudgeReference(Schema):
 class NamedJudge(NamedJudgeInList):
     """A judge with its current version in full."""
 
-    current: JudgeVersion | None  # type: ignore[assignment]  # the same, and more
+    current: JudgeVersion | None
 
 
 class WordSegment(Schema):

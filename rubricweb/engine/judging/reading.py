@@ -34,11 +34,13 @@ def read_definition(told: Any) -> JudgeDefinition:
     """
     if not isinstance(told, Mapping):
         raise Invalid([Fault("", shown(told), "a judge, as an object")])
-    faults = [*_secrets(told), *_wrong_sampling(told)]
+    if faults := [*_secrets(told)]:
+        raise Invalid(faults)  # before anything could repeat their values
+    faults = [*_wrong_sampling(told)]
     try:
         read = JudgeDefinition.model_validate_json(json.dumps(told, allow_nan=False))
     except ValidationError as error:
-        said = {fault.place for fault in faults}
+        said = {fault.place.rpartition(".")[0] for fault in faults}
         faults += [one for one in map(_fault, error.errors(include_url=False)) if one.place not in said]
     except (ValueError, TypeError) as error:
         faults.append(Fault("", f"a value that JSON has not ({error})", "texts and finite numbers"))
