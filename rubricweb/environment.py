@@ -7,6 +7,8 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from rubricweb.engine.judging.sampling import SAMPLING_OPTIONS, Sampling, wrong_options
+
 _WORDS = {int: "a whole number", float: "a number", bool: "1 for yes or 0 for no", json.loads: "JSON"}
 _YES, _NO = environ.Env.BOOLEAN_TRUE_STRINGS, ("0", "false", "off", "n", "no", "")
 
@@ -67,6 +69,25 @@ class Environment(environ.Env):  # type: ignore[misc]  # it has no types
         if value < least:
             raise ImproperlyConfigured(f"{var} is {value}; it must be at least {least}.")
         return value
+
+    def sampling(self, prefix: str) -> Sampling:
+        """Each option from the variable of its name: OPENAI_TEMPERATURE. 0 leaves out what cannot be 0."""
+        said: dict[str, Any] = {}
+        for option in SAMPLING_OPTIONS:
+            var = f"{prefix}{option.name.upper()}"
+            if option.kind is bool:
+                said[option.name] = self.bool(var, default=option.default)
+            elif text := self.str(var, default=""):
+                try:
+                    said[option.name] = option.read(text)
+                except ValueError as error:
+                    raise ImproperlyConfigured(f"{var}: {error}.") from error
+        for fault in wrong_options(said):
+            if said[fault.place] != 0:
+                var = f"{prefix}{fault.place.upper()}"
+                raise ImproperlyConfigured(f"{var} is {fault.found}; allowed is {fault.allowed}.")
+            del said[fault.place]
+        return Sampling(**said)
 
     def _from_file(self, var: str) -> str | None:
         """The text of the file that NAME_FILE names, without the end of its last line; None without one."""

@@ -181,10 +181,7 @@ OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.address("OPENAI_BASE_URL", default="https://api.openai.com/v1", schemes=_WEB)
 OPENAI_MODEL = env.str("OPENAI_MODEL", default="gpt-5-mini")
 OPENAI_FALLBACK_MODEL = env.str("OPENAI_FALLBACK_MODEL", default="")
-OPENAI_TEMPERATURE = env.float("OPENAI_TEMPERATURE", default=0.0)
-OPENAI_REASONING_EFFORT = env.str("OPENAI_REASONING_EFFORT", default="")
-OPENAI_MAX_OUTPUT_TOKENS = env.int("OPENAI_MAX_OUTPUT_TOKENS", default=0) or None
-OPENAI_LOGPROBS = env.bool("OPENAI_LOGPROBS", default=False)
+OPENAI_SAMPLING = env.sampling(prefix="OPENAI_")
 OPENAI_CACHE_MARKS = env.bool("OPENAI_CACHE_MARKS", default=False)
 OPENAI_REQUESTS_PER_MINUTE = env.int("OPENAI_REQUESTS_PER_MINUTE", default=0) or None
 OPENAI_TOKENS_PER_MINUTE = env.int("OPENAI_TOKENS_PER_MINUTE", default=0) or None
@@ -209,9 +206,7 @@ try:
         name=OPENAI_MODEL,
         base_url=OPENAI_BASE_URL,
         model=OPENAI_MODEL,
-        temperature=OPENAI_TEMPERATURE,
-        reasoning_effort=OPENAI_REASONING_EFFORT,
-        max_output_tokens=OPENAI_MAX_OUTPUT_TOKENS,
+        sampling=OPENAI_SAMPLING,
         requests_per_minute=OPENAI_REQUESTS_PER_MINUTE,
         tokens_per_minute=OPENAI_TOKENS_PER_MINUTE,
         extra_headers=tuple(OPENAI_EXTRA_HEADERS.items()),

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.endpoints.random_model import ModelServer
+from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.judges.base import JudgeConfig
 
 CONTEXT_TOKENS = 16_384
@@ -31,9 +32,7 @@ def judge(model: Path, url: str) -> JudgeConfig:
         name="random",
         base_url=url,
         model="random",
-        temperature=1.0,
-        seed=1,
-        max_output_tokens=400,
+        sampling=Sampling(temperature=1.0, seed=1, max_output_tokens=400),
         timeout_seconds=60,
         max_attempts=2,
         backoff_seconds=0.1,

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.endpoints.random_model import ModelServer
+from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.judges.base import JudgeConfig
 
 
@@ -29,8 +30,7 @@ def judge(model: Path, url: str) -> JudgeConfig:
         name="random",
         base_url=url,
         model=str(model),
-        temperature=None,
-        max_output_tokens=60,
+        sampling=Sampling(temperature=None, max_output_tokens=60),
         timeout_seconds=60,
         max_attempts=2,
         backoff_seconds=0.1,

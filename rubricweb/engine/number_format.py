@@ -80,9 +80,15 @@ def low_end_words(lowest: float | None, below_bar: float | None = None) -> str:
 
     "" where no lowest score is known; without a pass rule the lowest score alone.
     """
+    return ", ".join(low_end_parts(lowest, below_bar))
+
+
+def low_end_parts(lowest: float | None, below_bar: float | None = None) -> list[str]:
+    """The same apart, for where a line may end between them."""
     if not is_number(lowest):
-        return ""
-    return f"lowest {number(lowest, 2)}" + ("" if below_bar is None else f", {share(below_bar)} do not pass")
+        return []
+    said = [f"lowest {number(lowest, 2)}"]
+    return said if below_bar is None else [*said, f"{share(below_bar)} do not pass"]
 
 
 def unseen_words(n: int, noun: str, unseen: float | None) -> str:
@@ -104,11 +110,12 @@ def value_of(figure: HasInterval | None, *, signed: bool = False, percent: bool 
 
 
 def value_text(value: float | None, digits: int, *, signed: bool = False, percent: bool = False) -> str:
-    """The value of a figure alone: "0.68", "+0.03", "62%"."""
+    """The value of a figure alone: "0.68", "+0.03", "62%", "+7%" of a difference of shares."""
     if not is_number(value):
         return MISSING
     if percent:
-        return share(value, max(0, digits - 2))
+        places = max(0, digits - 2)
+        return f"{difference(value * 100, places)}%" if signed else share(value, places)
     return difference(value, digits) if signed else number(value, digits)
 
 
@@ -157,7 +164,7 @@ def share(value: float | None, digits: int = 0) -> str:
         return f">{100 - step:.{digits}f}%"
     if _is_above_0(value) and hundredths <= 0:
         return f"<{step:.{digits}f}%"
-    return _minus(f"{hundredths:.{digits}f}%")
+    return f"{_fixed(hundredths, digits)}%"
 
 
 def whole(value: float | None) -> str:

@@ -157,21 +157,28 @@ def criterion_report(
 def apply_rubric_rules(
     report: EvaluationReport, rubric: Rubric, submission: Submission, *, normalize: bool = True
 ) -> EvaluationReport:
-    """The report after the rubric's own rules: the length penalty taken off, then the pass rule asked.
-
-    Limits of a pass rule are of normalised scores: with ``normalize=False`` only ``min_criterion`` can say
-    anything, and it can only say no as long as there is a ``min_score`` too.
+    """The report after the rubric's own rules: the length penalty taken off, then the pass rule asked, as
+    ``passes`` does.
     """
     penalty = length_penalty(rubric.length_penalty, submission)
     score = penalised(report.score, penalty, normalize=normalize)
     outcomes = None
     if report.report is not None and len(report.report) == len(rubric.criteria):
         outcomes = [outcome_of(entry, entry.answer) for entry in report.report]
-    verdict = passed(rubric, score, outcomes) if normalize else _raw_passed(rubric, score, outcomes)
+    verdict = passes(rubric, score, outcomes, normalize=normalize)
     return report.model_copy(update={"score": score, "length_penalty": penalty, "passed": verdict})
 
 
-def _raw_passed(rubric: Rubric, score: float | None, outcomes: Sequence[Outcome] | None) -> bool | None:
+def passes(
+    rubric: Rubric, score: float | None, outcomes: Sequence[Outcome] | None, *, normalize: bool
+) -> bool | None:
+    """What the pass rule says of a score, raw unless ``normalize``; see ``passed``.
+
+    Limits of a pass rule are of normalised scores: of raw ones only ``min_criterion`` can say anything, and
+    it can only say no as long as there is a ``min_score`` too.
+    """
+    if normalize:
+        return passed(rubric, score, outcomes)
     rule = rubric.pass_rule
     if rule is None or rule.min_criterion is None or score is None:
         return None

@@ -8,14 +8,20 @@ JudgeError    one of ERROR_KINDS in words a person can act on
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from rubricweb.engine.autograders.base import Prompt, Reading
 from rubricweb.engine.errors import ConfigurationError
+from rubricweb.engine.judging.sampling import Sampling, wrong_options
+
+Kind = TypeVar("Kind")
+
+_USUAL = Sampling()
 
 ERROR_KINDS: dict[str, str] = {
     "timeout": "No answer in time, at every attempt.",
@@ -68,6 +74,24 @@ _PRICES = tuple(
 )
 
 
+def _takes_options_of_sampling(kind: type[Kind]) -> type[Kind]:
+    """Lets each option of `Sampling` be said beside the fields of the class."""
+    fill: Any = kind.__init__
+
+    @functools.wraps(fill)
+    def fill_with_options(self: Any, *args: Any, **said: Any) -> None:
+        options = {name: said.pop(name) for name in Sampling.model_fields if name in said}
+        for fault in wrong_options(options):
+            _require(fault.place, options[fault.place], False, fault.allowed)
+        if options:
+            said["sampling"] = said.get("sampling", _USUAL).changed(**options)
+        fill(self, *args, **said)
+
+    kind.__init__ = fill_with_options  # type: ignore[method-assign]  # with keywords that it hands on
+    return kind
+
+
+@_takes_options_of_sampling
 @dataclass(frozen=True, slots=True)
 class JudgeConfig:
     """One judge: an OpenAI-compatible endpoint, a model, and how to ask it.
@@ -78,10 +102,10 @@ class JudgeConfig:
     host or what describes the body. `identity` says whose answers they are where the address does not, as of
     a judge that is started on another port each time; "" is whoever answers at the address.
 
-    Sampling (`temperature`, `top_p`, `seed`, `max_output_tokens`, `reasoning_effort` such as "low") is left
-    out of the request when None or "" (reasoning models refuse some of it; the client also learns that from
-    the first 400). `logprobs` asks for the probabilities of tokens, which become the confidence of a verdict.
-    `fallback_model` is asked, at the same address, when `model` has failed for good; "" is nobody.
+    `sampling` is how the model chooses its words. Its options may be said one by one, `JudgeConfig(…,
+    temperature=0.7)`, also to `dataclasses.replace`, which leaves the others as they are. What an endpoint
+    refuses of it the client learns from the first 400. `fallback_model` is asked, at the same address, when
+    `model` has failed for good; "" is nobody.
     `cache_marks` marks where the beginning ends that prompts share, for gateways to providers that keep only
     marked beginnings in their cache.
 
@@ -102,9 +126,7 @@ class JudgeConfig:
     base_url: str
     model: str
     api_key: str | None = field(default=None, repr=False)
-    temperature: float | None = 0.0
-    max_output_tokens: int | None = None
-    seed: int | None = None
+    sampling: Sampling = _USUAL
     timeout_seconds: float = 60.0
     max_attempts: int = 5
     concurrency: int = 16
@@ -115,11 +137,8 @@ class JudgeConfig:
     retry_after_cap_seconds: float = 60.0
     max_wait_seconds: float = 180.0
     stop_grace_seconds: float = 2.0
-    top_p: float | None = None
-    reasoning_effort: str = ""
     extra_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     fallback_model: str = ""
-    logprobs: bool = False
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     cached_input_usd_per_million: float | None = None
@@ -147,27 +166,10 @@ class JudgeConfig:
         for price in _PRICES:
             value = getattr(self, price)
             _require(price, value, value is None or 0 <= value < math.inf, "0 or more, or None")
-        for limit in ("requests_per_minute", "tokens_per_minute", "max_output_tokens"):
+        for limit in ("requests_per_minute", "tokens_per_minute"):
             value = getattr(self, limit)
             _require(limit, value, value is None or value >= 1, "1 or more, or None")
-        _require(
-            "temperature",
-            self.temperature,
-            self.temperature is None or 0 <= self.temperature < math.inf,
-            "0 or more, or None",
-        )
-        _require(
-            "top_p",
-            self.top_p,
-            self.top_p is None or 0 < self.top_p <= 1,
-            "more than 0 and at most 1, or None",
-        )
-        _require(
-            "reasoning_effort",
-            self.reasoning_effort,
-            re.fullmatch(r"[a-z0-9_-]{0,20}", self.reasoning_effort) is not None,
-            'a word such as "low", or ""',
-        )
+        _require("sampling", self.sampling, isinstance(self.sampling, Sampling), "a Sampling")
         _check_headers(self.extra_headers)
 
     @property

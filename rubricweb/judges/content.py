@@ -7,7 +7,7 @@ import hashlib
 import json
 import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -35,16 +35,19 @@ def content_key(config: JudgeConfig, prompt: Prompt, repeat: int) -> uuid.UUID:
     return uuid.UUID(bytes=digest.digest()[:16])
 
 
-def first_repeats(judges: Mapping[str, JudgeConfig], repeats: Mapping[str, int]) -> dict[str, int]:
+def first_repeats(
+    judges: Mapping[str, JudgeConfig], repeats: Mapping[str, int], words: Mapping[str, Hashable] | None = None
+) -> dict[str, int]:
     """From which `repeat` on each judge's questions are counted, when each is asked the same so many times.
 
     Judges that ask the same model in the same way are asked independently, like repeats of one: two of them
-    asked twice each count 0, 1 and 2, 3.
+    asked twice each count 0, 1 and 2, 3. `words` tells judges apart that are told something else before they
+    are asked: each counts from 0, for its questions are its own.
     """
-    asked: Counter[bytes] = Counter()
+    asked: Counter[Hashable] = Counter()
     first = {}
     for name, config in judges.items():
-        alike = _of_judge(config)
+        alike = _of_judge(config), (words or {}).get(name)
         first[name] = asked[alike]
         asked[alike] += repeats[name]
     return first
@@ -58,13 +61,7 @@ def _of_judge(config: JudgeConfig) -> bytes:
             "base_url": config.answered_by,
             "model": config.model,
             "fallback_model": config.fallback_model,
-            # 0 and 0.0 are sent alike
-            "temperature": None if config.temperature is None else float(config.temperature),
-            "top_p": None if config.top_p is None else float(config.top_p),
-            "seed": config.seed,
-            "max_output_tokens": config.max_output_tokens,
-            "reasoning_effort": config.reasoning_effort,
-            "logprobs": config.logprobs,
+            **config.sampling.in_key(),
             "headers": sorted((name.lower(), value) for name, value in config.extra_headers),
         }
     )

@@ -18,6 +18,7 @@ from rubricweb.engine.autograders.base import Prompt, Reading
 from rubricweb.engine.autograders.outputs import OneShotOutput, PerCriterionOutput, RubricAsJudgeOutput
 from rubricweb.engine.autograders.prompted import ReplyReader
 from rubricweb.engine.errors import ConfigurationError
+from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.engine.parsers.json_reply import read_json_reply
 from rubricweb.judges.base import (
     CONFIGURATION_KINDS,
@@ -56,7 +57,7 @@ async def default_per_criterion_generate_fn(
 
     The answer has the shape of `schema`: a grader hands in another one for a choice between options. With a
     `reader`, which graders hand in too, it is the reply's text, as the reader could read it: the same replies
-    are then asked for again, and the same verdicts read, as in a stored run. `options` are fields of
+    are then asked for again, and the same verdicts read, as in a stored run. `options` are keywords of
     JudgeConfig, such as `model=` or `temperature=`. Raises NoEndpoint when neither OPENAI_API_KEY nor
     OPENAI_BASE_URL is set, WrongOption for an unknown option, JudgeMisconfigured where the endpoint refuses
     the key or knows no such model, JudgeFailure when it gives no usable answer. The same holds for the other
@@ -152,7 +153,7 @@ async def _generate(
 
 def _configured(options: Mapping[str, Any]) -> JudgeConfig:
     """The judge of the environment with these options. Raises NoEndpoint, and WrongOption."""
-    allowed = [known.name for known in fields(JudgeConfig)]
+    allowed = [*(known.name for known in fields(JudgeConfig)), *Sampling.model_fields]
     unknown = sorted(set(options) - set(allowed))
     if unknown:
         raise WrongOption(f"unknown option {', '.join(unknown)}; allowed are {', '.join(allowed)}")

@@ -35,6 +35,7 @@ from rubricweb.models.journal import (
     JournalEntry,
 )
 from rubricweb.models.judgements import Judgement, Vote, in_reviews, of_run
+from rubricweb.models.judges import Judge, JudgeVersion, VersionOrigin
 from rubricweb.models.processes import CacheEntry, IdempotencyKey, KeptFile, KeptFilePart, Worker
 from rubricweb.models.queues import (
     Blind,
@@ -48,10 +49,11 @@ from rubricweb.models.queues import (
     Rater,
     RaterKind,
     Rationale,
+    Review,
     ReviewQueue,
+    ReviewState,
     Stratum,
 )
-from rubricweb.models.reviews import Review, ReviewState
 from rubricweb.models.rubrics import (
     Criterion,
     LabelDecision,
@@ -152,9 +154,11 @@ __all__ = [
     "ItemAbsence",
     "ItemFacet",
     "JournalEntry",
+    "Judge",
     "JudgeCall",
     "JudgeEndpoint",
     "JudgeSnapshot",
+    "JudgeVersion",
     "Judgement",
     "KeptFile",
     "KeptFilePart",
@@ -197,6 +201,7 @@ __all__ = [
     "SystemVersion",
     "Team",
     "User",
+    "VersionOrigin",
     "Vote",
     "Worker",
     "asked_judges",

@@ -6,7 +6,7 @@ from django.db import models
 
 from rubricweb.engine.origin import Origin, origin_of
 from rubricweb.models.datasets import Item
-from rubricweb.models.reviews import Review, ReviewState
+from rubricweb.models.queues import Review, ReviewState
 from rubricweb.models.rubrics import Criterion
 from rubricweb.models.runs import JudgeCall, Run, RunItem
 

@@ -9,6 +9,7 @@ from django.db import models
 
 from rubricweb.engine.origin import Origin
 from rubricweb.models.datasets import SEALS, Dataset, Item, SystemVersion
+from rubricweb.models.judges import JudgeVersion
 from rubricweb.models.rubrics import Criterion, RubricVersion
 from rubricweb.models.snapshots import (
     FewShotSnapshot,
@@ -84,6 +85,8 @@ class Run(Archivable):
     autograder = models.CharField(max_length=60)
     # As it was at the start, without its key; what a panel, or nobody, is called.
     judge: "models.Field[JudgeSnapshot, JudgeSnapshot]" = SnapshotField(JudgeSnapshot)
+    # Whose definition that is; null for grades that came in a file and for checks alone.
+    judge_version = models.ForeignKey(JudgeVersion, on_delete=models.PROTECT, null=True, related_name="runs")
     endpoint = models.ForeignKey(JudgeEndpoint, on_delete=models.SET_NULL, null=True, related_name="+")
     reply_format = models.CharField(max_length=20, default="json")
     normalize = models.BooleanField(default=True)

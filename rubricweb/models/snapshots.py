@@ -1,5 +1,9 @@
-"""What a run keeps of its judge, panel and examples: frozen when it starts, read here and nowhere else."""
+"""What a run keeps of its judge, panel and examples: frozen when it starts, read here and nowhere else.
 
+An endpoint keeps its sampling likewise.
+"""
+
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -9,6 +13,7 @@ from django.db import models
 from django.db.models.fields.json import KeyTransform
 from pydantic import ConfigDict, TypeAdapter, ValidationError, model_serializer, model_validator
 
+from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.engine.submission import Submission
 from rubricweb.judges.base import JudgeConfig
 
@@ -21,12 +26,13 @@ SECRETS = ("api_key", "extra_headers")
 
 # A key that nobody reads, or a number written as a text, is a mistake.
 _STRICT = ConfigDict(extra="forbid", strict=True)
-_KEPT = {field.name for field in fields(JudgeConfig)} - set(SECRETS)
+_KEPT = [field.name for field in fields(JudgeConfig) if field.name not in ("sampling", *SECRETS)]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeSnapshot:
-    """A judge by the id it was chosen by; stored as `{id, name, model, …}`, its config in the same object.
+    """A judge by the id it was chosen by; stored as `{id, name, model, …}`, its config and the options of its
+    sampling in the same object.
 
     `config` is how it is asked, without its secrets; None for a panel, whose members have theirs, and for
     nobody. What a row of an earlier release lacks of it has its default.
@@ -49,9 +55,11 @@ class JudgeSnapshot:
     def _read(cls, stored: Any) -> Any:
         if not isinstance(stored, Mapping) or stored.keys() <= {"id", "name", "model"}:
             return stored
-        config = {name: value for name, value in stored.items() if name != "id"}
-        if unknown := sorted(config.keys() - _KEPT):
+        config = {name: value for name, value in stored.items() if name in _KEPT}
+        options = {name: value for name, value in stored.items() if name in Sampling.model_fields}
+        if unknown := sorted(stored.keys() - config.keys() - options.keys() - {"id"}):
             raise ValueError(f"{', '.join(unknown)}: a judge has no such setting, or keeps it from runs")
+        config["sampling"] = Sampling.stored(options)
         return {name: stored[name] for name in ("id", "name", "model") if name in stored} | {"config": config}
 
     @model_serializer(mode="plain")
@@ -59,8 +67,8 @@ class JudgeSnapshot:
         """As it is stored."""
         if self.config is None:
             return {"id": self.id, "name": self.name, "model": self.model}
-        config = {name: value for name, value in asdict(self.config).items() if name in _KEPT}
-        return {"id": self.id, **config}
+        config = {name: getattr(self.config, name) for name in _KEPT}
+        return {"id": self.id, **config, **self.config.sampling.model_dump()}
 
 
 NOBODY = JudgeSnapshot(NO_JUDGE, "no judge", "no judge")
@@ -170,13 +178,14 @@ class ExampleWords:
 class ExampleSnapshot:
     """One label the judge is shown: ids of the criterion and the item, and what people said.
 
-    `words` are kept once the item is gone; until then it has them.
+    `words` are kept once the item is gone; until then it has them. Examples that came with a version of the
+    judge have words and no item.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
     criterion: int
-    item: int
+    item: int | None
     label: str
     reason: str
     words: ExampleWords | None = None
@@ -192,11 +201,14 @@ class ExampleSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class FewShotSnapshot:
-    """Which labelled items the judge is shown as examples; equal digests show the same words."""
+    """Which labelled items the judge is shown as examples; equal digests show the same words.
+
+    `dataset_id` is None, and `item_ids` are empty, where the examples came with a version of the judge.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    dataset_id: int
+    dataset_id: int | None
     queue_id: int | None
     item_ids: tuple[int, ...]
     n: int
@@ -246,3 +258,24 @@ class SnapshotField(models.JSONField):
 
     def _written(self, value: Any) -> Any:
         return self._adapter.dump_python(value, mode="json") if isinstance(value, self.kind) else value
+
+
+class SamplingField(SnapshotField):
+    """A JSON column with the options of a sampling by name; those it lacks are at their defaults."""
+
+    def __init__(self, kind: type = Sampling, **options: Any) -> None:
+        super().__init__(kind, **options)
+
+    def deconstruct(self) -> Any:
+        """To migrations an empty object is the default, which is read as all defaults."""
+        name, path, args, options = super().deconstruct()
+        return name, path, args, options | {"default": dict}
+
+    def clone(self) -> "SamplingField":
+        return SamplingField(**self.deconstruct()[3] | {"default": Sampling})
+
+    def _read(self, stored: str) -> Any:
+        try:
+            return Sampling.stored(json.loads(stored))
+        except ValueError as error:
+            raise ValueError(f"{self.model.__name__}: {self.name}.{error}") from error

@@ -4,6 +4,9 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models.functions import Lower
 
+from rubricweb.engine.judging.sampling import Sampling
+from rubricweb.models.snapshots import SamplingField
+
 
 class Role(models.IntegerChoices):
     """What a member may do; each role may do everything the ones below it may."""
@@ -157,8 +160,8 @@ class ApiToken(models.Model):
 class JudgeEndpoint(Archivable):
     """An OpenAI-compatible address an owner added; its key and extra headers are stored encrypted.
 
-    Sampling that is null or blank is left out of requests. Limits are what the provider allows, shared by
-    all workers; null is unknown, and learned from its refusals.
+    Limits are what the provider allows, shared by all workers; null is unknown, and learned from its
+    refusals.
     """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="endpoints")
@@ -170,12 +173,7 @@ class JudgeEndpoint(Archivable):
     sealed_headers = models.TextField(blank=True)
     # Asked for what `model` has refused for good; blank is nobody.
     fallback_model = models.CharField(max_length=200, blank=True)
-    temperature = models.FloatField(null=True, default=0.0)
-    top_p = models.FloatField(null=True)
-    max_output_tokens = models.PositiveIntegerField(null=True)
-    reasoning_effort = models.CharField(max_length=20, blank=True)
-    # Whether to ask for the probabilities of tokens, which become the confidence of a verdict.
-    logprobs = models.BooleanField(default=False)
+    sampling = SamplingField(default=Sampling)
     # Whether requests mark the beginning that prompts share, for providers that keep only marked ones.
     cache_marks = models.BooleanField(default=False)
     # Whether it takes batches: slower and cheaper.

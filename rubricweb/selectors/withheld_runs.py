@@ -46,6 +46,8 @@ def hides_examples(run: Run, viewer: User, hidden: HiddenRuns | None = None) -> 
     if run.few_shot is None:
         return False
     datasets = hidden_datasets(viewer, run.team) if hidden is None else hidden.datasets
+    if run.few_shot.dataset_id is None:  # they came with the judge: nobody knows any more whose they were
+        return bool(datasets)
     return run.few_shot.dataset_id in datasets
 
 

@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from rubricweb.engine import number_format, origin
 from rubricweb.engine.agreement.intervals import NOTHING_MEASURED
 from rubricweb.engine.formats.content_ids import given_key
-from rubricweb.engine.number_format import MISSING, is_number, low_end_words
+from rubricweb.engine.number_format import MISSING, is_number, low_end_parts
 from rubricweb.engine.scoring.effect import verdict_effect, verdict_words
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models.teams import Role
@@ -132,13 +132,15 @@ def figure(
 
 
 @register.simple_tag
-def low_end(lowest: float | None, below_bar: float | None = None) -> SafeString:
-    """What stands beside a mean: "lowest 0.12, 8% do not pass"; nothing where no lowest score is known."""
-    return (
-        format_html('<span class="nowrap">{}</span>', low_end_words(lowest, below_bar))
-        if is_number(lowest)
-        else SafeString("")
-    )
+def low_end(lowest: Any, below_bar: float | None = None) -> SafeString:
+    """What stands beside a mean: "lowest 0.12, 8% do not pass"; nothing where no lowest score is known. Takes
+    an engine LowEnd or the numbers.
+    """
+    if hasattr(lowest, "lowest"):
+        lowest, below_bar = lowest.lowest, lowest.below_bar
+    *first, last = low_end_parts(lowest, below_bar) or [""]
+    parts = [*(f"{part}," for part in first), last]
+    return format_html_join(" ", '<span class="nowrap">{}</span>', ((part,) for part in parts if part))
 
 
 @register.simple_tag

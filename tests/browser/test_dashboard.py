@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from rubricweb.models import Run
@@ -10,6 +11,7 @@ from tests import factories
 from tests.browser.conftest import Open
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.attempts import labelled_by_two, stricter_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.django_db(transaction=True)]
 
@@ -76,3 +78,29 @@ def test_on_a_narrow_screen_the_open_room_is_in_view(people: Cast, open_as: Open
     rooms = page.get_by_role("navigation", name="Main")
     expect(rooms.get_by_role("link", name="Export")).to_be_in_viewport(ratio=1)
     expect(rooms.get_by_role("link", name="Dashboard")).not_to_be_in_viewport()
+
+
+def test_words_beside_a_mean_make_no_page_wider_than_a_phone(
+    people: Cast, open_as: Open, violations: list[str]
+) -> None:
+    """The longest there are: of the stricter judge's run 100% do not pass."""
+    run, _ = labelled_by_two(people)
+    after = stricter_run(people, run)
+    slug = people.team.slug
+    for address in (
+        reverse("dashboard", args=[slug]),
+        reverse("runs", args=[slug]),
+        reverse("run", args=[slug, after.pk]),
+        reverse("run_diff", args=[slug, after.pk, run.pk]),
+        f"{reverse('compare', args=[slug])}?run={after.pk}",
+    ):
+        page = open_as(people.bob, address)
+        page.set_viewport_size({"width": 360, "height": 740})
+        expect(page.get_by_text("100% do not pass").or_(page.get_by_text("42% →")).first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
+        # Nor does a table of these pages scroll sideways.
+        wide = (
+            "[...document.querySelectorAll('.table-wrap')].filter((one) => one.scrollWidth > one.clientWidth)"
+        )
+        assert page.evaluate(f"{wide}.map((one) => one.ariaLabel)") == [], address
+    assert violations == []

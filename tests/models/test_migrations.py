@@ -13,6 +13,7 @@ from django.db.migrations.autodetector import MigrationAutodetector
 from django.db.migrations.loader import MigrationLoader
 
 from rubricweb.engine.autograders.examples.few_shot import content_digest
+from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.models import (
     Calibration,
     Case,
@@ -21,6 +22,7 @@ from rubricweb.models import (
     Draw,
     HalfLook,
     Item,
+    JudgeEndpoint,
     Judgement,
     Meaning,
     Review,
@@ -34,6 +36,7 @@ from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services.datasets.changes import retirement
 from rubricweb.services.datasets.halves import drawing
 from rubricweb.services.datasets.splits import split_dataset
+from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews import queue_changes, queues, reviews
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
@@ -372,3 +375,39 @@ def test_cases_marked_before_got_their_half_by_the_draw_they_had_an_answer_for(p
             **dict.fromkeys("xef", second.created_at),
             "new": None,
         }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_sampling_of_earlier_endpoints_is_gathered_and_can_be_spread_again(
+    people: Cast, migrations: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[dict[str, Any]] = [
+        {},
+        {"temperature": None, "top_p": 0.5, "reasoning_effort": "low"},
+        {"temperature": 1.5, "max_output_tokens": 400, "logprobs": True},
+    ]
+    for number, options in enumerate(said):
+        address: Any = {"name": f"e{number}", "base_url": "https://judge.example/v1", "model": "m"}
+        endpoints.add_endpoint(people.team, by=people.alice, **address, **options)
+    loader = MigrationLoader(None, replace_migrations=False)
+    before, after = "0068_cached_tokens", "0069_sampling_of_endpoints"
+    monkeypatch.setattr(import_module(f"rubricweb.migrations.{after}"), "BATCH", 2)  # three rows: two batches
+
+    def then() -> Any:
+        return loader.project_state([("rubricweb", before)])
+
+    with connection.schema_editor() as editor:
+        loader.get_migration("rubricweb", after).unapply(then(), editor)
+    moved = ("temperature", "top_p", "max_output_tokens", "reasoning_effort", "logprobs")
+    earlier = then().apps.get_model("rubricweb", "JudgeEndpoint").objects.order_by("pk")
+    as_it_was = list(earlier.values_list(*moved))
+    with connection.schema_editor() as editor:
+        loader.get_migration("rubricweb", after).apply(then(), editor)
+    assert as_it_was == [
+        (0.0, None, None, "", False),
+        (None, 0.5, None, "low", False),
+        (1.5, None, 400, "", True),
+    ]
+    assert [one.sampling for one in JudgeEndpoint.objects.order_by("pk")] == [
+        Sampling(**options) for options in said
+    ]

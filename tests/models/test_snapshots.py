@@ -100,7 +100,7 @@ def test_a_run_that_is_dumped_and_loaded_is_the_same(run: Run) -> None:
             "heat: a judge has",
         ),
         ("judge", {**JUDGE.as_json(), "api_key": "sk-1"}, "api_key: a judge has no such setting, or keeps"),
-        ("judge", {**JUDGE.as_json(), "seed": "7"}, "judge.config.seed: Input should be a valid integer"),
+        ("judge", {**JUDGE.as_json(), "seed": "7"}, "seed: found '7'; allowed: a whole number of 64 bits"),
         (
             "judge",
             {**JUDGE.as_json(), "concurrency": 0},

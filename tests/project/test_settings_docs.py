@@ -9,12 +9,13 @@ import pytest
 import yaml
 from django.core.exceptions import ImproperlyConfigured
 
+from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.environment import SECRETS
 
 ROOT = Path(__file__).resolve().parents[2]
 READ = set(
     re.findall(r"""\benv\.\w+\(\s*["']([A-Z][A-Z0-9_]*)["']""", (ROOT / "rubricweb/settings.py").read_text())
-)
+) | {f"OPENAI_{name.upper()}" for name in Sampling.model_fields}
 APP, _, TESTS = (ROOT / "docs/settings.md").read_text().partition("## Tests only")
 ROW = re.compile(r"^\| `([A-Z][A-Z0-9_]*)` \|", re.MULTILINE)
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from rubricweb.api.datasets.half_schemas import Look
 from rubricweb.api.rubrics.schemas import Criterion
-from rubricweb.api.schemas import Answered, EffectOrNone, Figure, Id, OneOf, Share
+from rubricweb.api.schemas import Answered, EffectOrNone, Figure, Id, OneOf, Share, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.agreement.judge.accuracy import Confusion as ShownConfusion
 from rubricweb.engine.agreement.judge.options import OptionAgreement as ShownOptionAgreement
@@ -20,6 +20,7 @@ from rubricweb.engine.agreement.raters.ceiling import SeatWithin as ShownSeatWit
 from rubricweb.engine.agreement.raters.leading import LeadingKappa as ShownLeadingKappa
 from rubricweb.engine.agreement.raters.leading import WithinCriteria as ShownWithinCriteria
 from rubricweb.engine.agreement.raters.leniency import MeanRates as ShownMeanRates
+from rubricweb.engine.agreement.scores.low_end import LowEnd
 from rubricweb.engine.agreement.scores.paired_tests import PairedT
 from rubricweb.engine.agreement.scores.people_mean import LabelsNeeded as ShownLabelsNeeded
 from rubricweb.engine.agreement.scores.scores import ScoreAgreement as ShownScoreAgreement
@@ -292,6 +293,15 @@ class LabelsNeeded(Shape[ShownLabelsNeeded]):
     ]
 
 
+class MeanWithLowEnd(Figure):
+    """A mean score, beside it the `lowest` score of an item and the share `below_bar` that does not pass,
+    null without a pass rule.
+    """
+
+    lowest: float | None
+    below_bar: Share
+
+
 class MeanScore(Schema):
     """The mean score that people would give to all items, from a random sample of labels and the judge.
 
@@ -299,8 +309,9 @@ class MeanScore(Schema):
     are no random sample: `unavailable` says why, and which queue would allow an estimate. People's score of
     an item is the one of `scores`. `labelled` and `judged_labelled` are the plain means of people and
     judge over the items people labelled and tell of no others; `judged` is the judge's over all `items`.
-    `left_out` are labelled items that are no part of the random sample. Every `n` counts items, and every
-    case weighs the same.
+    People's `lowest` is the lowest of their scores of an item; in their `below_bar` an item counts by the
+    share of its raters whose answers do not pass. `left_out` are labelled items that are no part of the
+    random sample. Every `n` counts items, and every case weighs the same.
     """
 
     items: int
@@ -309,11 +320,27 @@ class MeanScore(Schema):
     these: PeopleMean | None
     like_these: PeopleMean | None
     unavailable: Unavailable | None
-    labelled: Figure
-    judged_labelled: Figure
-    judged: Figure
+    labelled: MeanWithLowEnd
+    judged_labelled: MeanWithLowEnd
+    judged: MeanWithLowEnd
     left_out: int
     needed: LabelsNeeded | None
+
+    @staticmethod
+    def resolve_labelled(estimate: Any) -> Any:
+        return _with_low_end(estimate.labelled, estimate.labelled_low_end)
+
+    @staticmethod
+    def resolve_judged_labelled(estimate: Any) -> Any:
+        return _with_low_end(estimate.judged_labelled, estimate.judged_labelled_low_end)
+
+    @staticmethod
+    def resolve_judged(estimate: Any) -> Any:
+        return _with_low_end(estimate.judged, estimate.judged_low_end)
+
+
+def _with_low_end(mean: Any, end: LowEnd) -> WithFields:
+    return WithFields(mean, lowest=end.lowest, below_bar=end.below_bar)
 
 
 class MemberOnCriterion(Schema):

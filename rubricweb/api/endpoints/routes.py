@@ -21,13 +21,14 @@ endpoints = Room("endpoints")
 def list_endpoints(request: TokenRequest, asked: Query[ArchivedQuery]) -> Any:
     """The endpoints owners added, by name, all on one page."""
     rows = services.endpoints_of(request.auth.team, archived=asked.archived)
-    return {"items": rows, "next_cursor": None}
+    return {"items": [schemas.Endpoint.of(row) for row in rows], "next_cursor": None}
 
 
 @endpoints.write("POST", "/endpoints", Role.OWNER, schemas.Endpoint, status=201)
 def add_endpoint(request: TokenRequest, body: schemas.NewEndpoint) -> Any:
     """Add an OpenAI-compatible endpoint."""
-    return services.add_endpoint(request.auth.team, by=request.auth.user, **body.model_dump())
+    added = services.add_endpoint(request.auth.team, by=request.auth.user, **body.model_dump())
+    return schemas.Endpoint.of(added)
 
 
 @endpoints.write("PATCH", "/endpoints/{int:endpoint_id}", Role.OWNER, schemas.Endpoint)
@@ -42,7 +43,8 @@ def edit_endpoint(request: TokenRequest, endpoint_id: int, body: schemas.Endpoin
     """
     endpoint = access.access_endpoint(request.auth.team, endpoint_id)
     changes = body.model_dump(exclude_unset=True)
-    return services.change_endpoint(endpoint, by=request.auth.user, now=timezone.now(), **changes)
+    changed = services.change_endpoint(endpoint, by=request.auth.user, now=timezone.now(), **changes)
+    return schemas.Endpoint.of(changed)
 
 
 @endpoints.write("DELETE", "/endpoints/{int:endpoint_id}", Role.OWNER, None, status=204, archived_too=True)

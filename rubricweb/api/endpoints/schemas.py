@@ -1,13 +1,15 @@
 """Shapes of endpoints and of their trials."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ninja import Schema
-from pydantic import Field
+from pydantic import Field, create_model
 
 from rubricweb.api.runs.schemas import JudgeError
-from rubricweb.api.schemas import Input
+from rubricweb.api.schemas import Input, WithFields
+from rubricweb.engine.judging.sampling import SAMPLING_OPTIONS
+from rubricweb.models import JudgeEndpoint
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.endpoints.options import MAX_KEY
 
@@ -16,19 +18,35 @@ Usd = Annotated[
 ]
 
 
-class EndpointOptions(Schema):
+if TYPE_CHECKING:
+
+    class SamplingOptions(Schema):
+        """As below."""
+
+else:
+    # Of each option its type: what is out of range is refused by the service, with all other faults.
+    SamplingOptions = create_model(
+        "SamplingOptions",
+        __base__=Schema,
+        **{
+            option.name: (
+                Annotated[
+                    option.annotation,
+                    Field(description=option.sentences('""' if option.kind is str else "null")),
+                ],
+                option.default,
+            )
+            for option in SAMPLING_OPTIONS
+        },
+    )
+
+
+class EndpointOptions(SamplingOptions):
     """Null, and "" for texts, leaves a value out of requests, or says that a limit is not known."""
 
     fallback_model: Annotated[
         str, Field(description="Asked at the same address for what the model has failed at for good.")
     ] = ""
-    temperature: float | None = 0.0
-    top_p: float | None = None
-    max_output_tokens: int | None = None
-    reasoning_effort: Annotated[str, Field(examples=["low"])] = ""
-    logprobs: Annotated[
-        bool, Field(description="Ask for token probabilities, which become the confidence of a verdict.")
-    ] = False
     cache_marks: Annotated[
         bool,
         Field(
@@ -59,6 +77,11 @@ class Endpoint(EndpointOptions):
     ]
     created_at: datetime
     archived_at: datetime | None
+
+    @classmethod
+    def of(cls, row: JudgeEndpoint) -> WithFields:
+        """The row as this shape shows it."""
+        return WithFields(row, **row.sampling.model_dump())
 
     @staticmethod
     def resolve_judge(row: Any) -> str:

@@ -74,7 +74,8 @@ Counted = Annotated[
 class GroupMean(Shape[ShownGroupMean]):
     """The mean score of one group of `criteria` criteria, over the fully judged items on which something of
     it has a value; `score.n` counts them, or their cases, as `unit` says. Null is the name of the criteria
-    without a group.
+    without a group. `lowest` is the lowest score of an item; a pass rule is of the whole rubric, so that no
+    group has a share below the bar.
     """
 
     unit: Counted

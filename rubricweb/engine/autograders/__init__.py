@@ -24,6 +24,7 @@ from rubricweb.engine.autograders.generate import (
     PerCriterionGenerateFn,
     RubricAsJudgeGenerateFn,
 )
+from rubricweb.engine.autograders.instructions import FormTexts, JudgeWording
 from rubricweb.engine.autograders.one_shot import PerCriterionOneShotGrader
 from rubricweb.engine.autograders.outputs import (
     CriterionEvaluation,
@@ -56,7 +57,9 @@ __all__ = [
     "Example",
     "Examples",
     "ExamplesOverlap",
+    "FormTexts",
     "GenerateFn",
+    "JudgeWording",
     "Member",
     "OneShotGenerateFn",
     "OneShotOutput",

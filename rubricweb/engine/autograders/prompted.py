@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders.base import Autograder, Prompt, Reading, ReplyFormat
 from rubricweb.engine.autograders.generate import GenerateFn, default_generate_fn, refuse_synchronous
+from rubricweb.engine.autograders.instructions import JudgeWording, faults_of
 from rubricweb.engine.autograders.setup_errors import is_setup_error
-from rubricweb.engine.autograders.templates import system_prompt as default_system_prompt
 from rubricweb.engine.checks.criteria import run_check
 from rubricweb.engine.errors import UnreadableReply
 from rubricweb.engine.parsers.json_reply import read_json_reply
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 class GraderOptions(TypedDict, total=False):
     """What every prompted autograder takes beside its ``generate_fn``; see PromptedAutograder."""
 
-    system_prompt: str | None
+    system_prompt: str | JudgeWording | None
     normalize: bool
     reply_format: ReplyFormat
     abstention: Abstention
@@ -75,16 +75,16 @@ class FailedCall:
 class PromptedAutograder(Autograder):
     """An autograder without input or output: ``prompts()`` says what to ask, ``read()`` what a reply says.
 
-    Whoever has the network carries the one to a model and the other back; ``judge()`` does so with
-    ``generate_fn``, by default the endpoint of the environment. ``system_prompt`` replaces the default one
-    word for word. ``abstention`` and ``on_error`` are the policies of ``engine/scoring/scoring.py``. Raises
-    ValueError for an unknown policy or a reply format this grader cannot read, TypeError for a
-    ``generate_fn`` that is no coroutine function.
+    The caller carries the one to a model and the other back; ``judge()`` does so with ``generate_fn``, by
+    default the endpoint of the environment. ``system_prompt`` has instructions of your own, a
+    ``JudgeWording``; a mere text is every system message, word for word, and has to ask for
+    ``criterion_status`` or ``option`` accordingly. ``abstention`` and ``on_error`` are the policies of ``engine/scoring/scoring.py``.
+    Raises ValueError for an unknown policy, a reply format this grader cannot read, or wording that no judge
+    can be told; TypeError for a ``generate_fn`` that is no coroutine function.
 
     ``option_seed`` gives every submission an order of its own in which options are shown (see
     ``option_order``); None keeps the rubric's. ``examples`` are shown with the criterion at their 0-based
-    index. Criteria that are checks are never asked about. A default system prompt is chosen by whether a
-    question has options; one of your own has to ask for ``criterion_status`` or ``option`` accordingly.
+    index. Criteria that are checks are never asked about.
     """
 
     schema: ClassVar[type[BaseModel]]
@@ -97,7 +97,7 @@ class PromptedAutograder(Autograder):
         self,
         generate_fn: GenerateFn | None = None,
         *,
-        system_prompt: str | None = None,
+        system_prompt: str | JudgeWording | None = None,
         normalize: bool = True,
         reply_format: ReplyFormat = "json",
         abstention: Abstention = "skip",
@@ -119,12 +119,10 @@ class PromptedAutograder(Autograder):
         self.on_error: OnError = on_error
         self.option_seed = option_seed
         self.examples: Mapping[int, Sequence[Example]] = {} if examples is None else dict(examples)
-        self._system_prompt_given = system_prompt is not None
-        self.system_prompt = (
-            default_system_prompt(self.system_prompt_names[reply_format])
-            if system_prompt is None
-            else system_prompt
-        )
+        self.wording = system_prompt if isinstance(system_prompt, JudgeWording) else JudgeWording()
+        self._system_prompt = system_prompt if isinstance(system_prompt, str) else None
+        if faults := [*faults_of(self.wording)]:
+            raise ValueError(f"system_prompt.{faults[0]}")
 
     @abstractmethod
     def prompts(
@@ -140,11 +138,17 @@ class PromptedAutograder(Autograder):
         """
         return self.reading(prompt, read_json_reply(reply))
 
+    @property
+    def system_prompt(self) -> str:
+        """What the judge is told before a question whose criteria have no options."""
+        return self.system_for(options=False)
+
     def system_for(self, *, options: bool) -> str:
         """The system prompt of a question, by whether any of its criteria has options."""
-        if self._system_prompt_given or not options:
-            return self.system_prompt
-        return default_system_prompt(self.options_prompt_name)
+        if self._system_prompt is not None:
+            return self._system_prompt
+        form = self.options_prompt_name if options else self.system_prompt_names[self.reply_format]
+        return self.wording.system_message(form, options=options)
 
     @abstractmethod
     def reading(self, prompt: Prompt, data: Mapping[str, Any]) -> Reading:

@@ -302,7 +302,7 @@ class Attempts:
             return _unreadable(quoted(error.detail))
         except (ValueError, RecursionError) as error:
             return _unreadable(quoted(f"{type(error).__name__}: {error}"))
-        if self._config.logprobs and choice.logprobs is not None:
+        if self._config.sampling.logprobs and choice.logprobs is not None:
             tokens = choice.logprobs.content
             reading = with_confidence(reading, self._question.prompt, content, start, tokens)
         if not reading.missing:
@@ -328,8 +328,8 @@ class Attempts:
 
     def _how_truncated(self, usage: CompletionUsage | None) -> str:
         limit = "the output token limit"
-        if self._config.max_output_tokens is not None:
-            limit += f" of {self._config.max_output_tokens}"
+        if self._config.sampling.max_output_tokens is not None:
+            limit += f" of {self._config.sampling.max_output_tokens}"
         thought = bool(self._reasoning) or (usage is not None and usage.reasoning > 0)
         if thought and not self._text.strip():
             return f"{limit} was used up by thinking, before the reply began"

@@ -22,6 +22,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from rubricweb.engine.judging.sampling import SAMPLING_OPTIONS
+
 JSON_SCHEMA, JSON_OBJECT_SCHEMA, JSON_OBJECT, TEXT = (
     "json_schema",
     "json_object_schema",
@@ -47,7 +49,13 @@ _REFUSING_WORDS = re.compile(
 _MARK_WORDS = re.compile(
     r"cache_control|content\b.{0,80}\b(?:string|str|list|array|parts?|type)\b", re.DOTALL
 )
-OPTIONAL_PARAMETERS = ("temperature", "top_p", "seed", "reasoning_effort", "top_logprobs", "logprobs")
+_PARAMETERS = (
+    *(option.sent_as for option in SAMPLING_OPTIONS if option.sent_as != "max_tokens"),
+    "top_logprobs",
+)
+OPTIONAL_PARAMETERS = tuple(
+    sorted(_PARAMETERS, key=lambda name: sum(name in longer for longer in _PARAMETERS))
+)
 """What is left out of requests to an endpoint that refuses it; longer names before those they contain."""
 
 

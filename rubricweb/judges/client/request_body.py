@@ -54,19 +54,10 @@ def request_body(
     wanted_format = response_format(RUNGS[rung], schema)
     if wanted_format is not None:
         body["response_format"] = wanted_format
-    if config.max_output_tokens is not None:
-        renamed = capabilities.completion_tokens_name
-        body["max_completion_tokens" if renamed else "max_tokens"] = config.max_output_tokens
-    sampling = (
-        ("temperature", config.temperature),
-        ("top_p", config.top_p),
-        ("seed", config.seed),
-        ("reasoning_effort", config.reasoning_effort or None),
-        ("logprobs", True if config.logprobs else None),
-    )
-    for name, value in sampling:
-        if value is not None and name not in capabilities.without:
-            body[name] = value
+    parameters = config.sampling.request()
+    if (limit := parameters.pop("max_tokens", None)) is not None:
+        body["max_completion_tokens" if capabilities.completion_tokens_name else "max_tokens"] = limit
+    body |= {name: value for name, value in parameters.items() if name not in capabilities.without}
     if "logprobs" in body and "top_logprobs" not in capabilities.without:
         body["top_logprobs"] = TOP_LOGPROBS
     return body
@@ -94,4 +85,4 @@ def encoded(body: Mapping[str, Any]) -> bytes:
 
 def guessed_tokens(config: JudgeConfig, sent: bytes) -> int:
     """How many tokens a request is likely to use, its answer included, for whoever shares out a limit."""
-    return len(sent) // BYTES_PER_TOKEN + (config.max_output_tokens or USUAL_COMPLETION_TOKENS)
+    return len(sent) // BYTES_PER_TOKEN + (config.sampling.max_output_tokens or USUAL_COMPLETION_TOKENS)

@@ -129,11 +129,6 @@ def count_or_share(text: str) -> int | float:
     return share
 
 
-def number_or_none(text: str) -> float | None:
-    """A finite number; None for "none"."""
-    return None if text.lower() == "none" else finite(text, allowed="number, nor none")
-
-
 def positive_or_none(text: str) -> int | None:
     """A whole number from 1; None for "none"."""
     return None if text.lower() == "none" else positive(text)

@@ -2,10 +2,10 @@
 
 import argparse
 
+from rubricweb.engine.judging.sampling import SAMPLING_OPTIONS, SamplingOption
 from rubricweb.management.arguments.common import (
     actions_of,
     dollars_or_none,
-    number_or_none,
     positive,
     positive_or_none,
     subcommand,
@@ -80,11 +80,9 @@ def _endpoint_options(command: argparse.ArgumentParser) -> None:
         metavar="NAME=VARIABLE|-",
         help="send this header with every call; where its value is, several times",
     )
+    for option in SAMPLING_OPTIONS:
+        _sampling_option(command, option)
     for name, reads, metavar, what in (
-        ("--temperature", number_or_none, "X", "0 to 2, or none to leave it out (default 0)"),
-        ("--top-p", number_or_none, "X", "0.001 to 1, or none"),
-        ("--max-output-tokens", positive_or_none, "N", "a reply cut off there is an error, or none"),
-        ("--reasoning-effort", _word_or_none, "WORD", "such as low, medium or high, or none"),
         ("--fallback-model", _word_or_none, "MODEL", "asked for what the model failed at for good, or none"),
         ("--max-concurrency", positive_or_none, "N", "calls in flight at most, or none"),
         ("--requests-per-minute", positive_or_none, "N", "what the plan allows, or none"),
@@ -101,14 +99,42 @@ def _endpoint_options(command: argparse.ArgumentParser) -> None:
             metavar=metavar,
             help=what,
         )
-    for name, what in (
-        ("--logprobs", "ask for token probabilities, which become the confidence of a verdict"),
-        ("--cache-marks", "mark what prompts share, for providers that cache only what is marked"),
-        ("--batches", "the provider takes files of questions, answered within a day for less"),
-    ):
+    command.add_argument(
+        "--cache-marks",
+        action=argparse.BooleanOptionalAction,
+        default=argparse.SUPPRESS,
+        help="mark what prompts share, for providers that cache only what is marked",
+    )
+    command.add_argument(
+        "--batches",
+        action=argparse.BooleanOptionalAction,
+        default=argparse.SUPPRESS,
+        help="the provider takes files of questions, answered within a day for less",
+    )
+
+
+def _sampling_option(command: argparse.ArgumentParser, option: SamplingOption) -> None:
+    """Its range is looked at by the service, with everything else that was said."""
+    name = f"--{option.name.replace('_', '-')}"
+    if option.kind is bool:
         command.add_argument(
-            name, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=what
+            name,
+            action=argparse.BooleanOptionalAction,
+            default=argparse.SUPPRESS,
+            help=f"{option.says.title.lower()}; {option.says.what}",
         )
+        return
+
+    def read(text: str) -> object:
+        try:
+            return option.read(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    usual = "" if option.default == option.unset else f" (default {option.default:g})"
+    what = f"{option.allowed_or('none')}; {option.says.what}{usual}"
+    metavar = {float: "X", int: "N", str: "WORD"}[option.kind]
+    command.add_argument(name, type=read, default=argparse.SUPPRESS, metavar=metavar, help=what)
 
 
 def _word_or_none(text: str) -> str:

@@ -8,7 +8,7 @@ from rubricweb import access
 from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.agreement.raters.leading import kappa_of
-from rubricweb.engine.number_format import counted, interval_text, share, text_of
+from rubricweb.engine.number_format import counted, interval_text, low_end_words, share, text_of
 from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import diff, gates
@@ -308,6 +308,7 @@ def _members(panel: PanelComparison) -> Table:
 
 def _print_estimate(estimate: PeopleEstimate) -> None:
     console = terminal()
+    _print_plain_means(estimate)
     if estimate.unavailable is not None:
         print_unavailable(estimate.unavailable, of="What people would say of all items is not known.")
         return
@@ -326,6 +327,24 @@ def _print_estimate(estimate: PeopleEstimate) -> None:
             f"the interval would be {interval_text(these.worst, these.best)} over {estimate.population} and "
             f"{interval_text(like_these.worst, like_these.best)} over cases like these."
         )
+
+
+def _print_plain_means(estimate: PeopleEstimate) -> None:
+    """The means of people and of the judge as they are, each with its low end; none where nobody labelled."""
+    if not estimate.labelled.n:
+        return
+    means = (
+        ("people", estimate.labelled, estimate.labelled_low_end),
+        ("the judge on the same", estimate.judged_labelled, estimate.judged_labelled_low_end),
+        ("on all", estimate.judged, estimate.judged_low_end),
+    )
+    said = "; ".join(
+        f"{who} {text_of(mean)}, {low_end_words(end.lowest, end.below_bar)}"
+        for who, mean, end in means
+        if end.lowest is not None
+    )
+    items = counted(estimate.labelled.n, "fully labelled item")
+    terminal().print(f"Plain mean score on {items}: {said}.")
 
 
 def _shown(value: Any, n: int, *, signed: bool = False) -> str:

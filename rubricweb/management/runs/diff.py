@@ -85,8 +85,7 @@ def _print(diff: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
         f"Wilcoxon p {p_text(test.p)}, Cohen's d {text_of(diff.scores.cohen_d, signed=True)}."
     )
     if diff.scores.n:
-        lowest = f"Lowest {number(diff.scores.lowest_one, 2)} became {number(diff.scores.lowest_other, 2)}."
-        console.print(f"{lowest} {unseen_words(diff.scores.n, diff.paired_by, diff.scores.unseen_failures)}")
+        console.print(_low_end(diff))
     is_off_0 = (difference.low or 0) > 0 or (difference.high or 0) < 0
     if None not in (test.p, difference.low) and ((test.p or 0) < 1 - CONFIDENCE) != is_off_0:
         console.print(
@@ -127,6 +126,19 @@ def _print(diff: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
     if diff.hidden_items:
         hidden = counted(diff.hidden_items, diff.paired_by)
         console.print(f"{hidden} left out: still to be reviewed by you, blind.")
+
+
+def _low_end(diff: RunDiff) -> str:
+    """The lowest scores, what does not pass, and what so many pairs could not have shown."""
+    said = [f"Lowest {number(diff.scores.lowest_one, 2)} became {number(diff.scores.lowest_other, 2)}."]
+    if (below := diff.below_bar) is not None:
+        shares = (text_of(side, percent=True) for side in (below.one, below.other))
+        said.append(
+            f"Do not pass: {' became '.join(shares)}, {text_of(below.difference, signed=True, percent=True)} "
+            f"of {counted(below.difference.n, diff.paired_by)}."
+        )
+    said.append(unseen_words(diff.scores.n, diff.paired_by, diff.scores.unseen_failures))
+    return " ".join(said)
 
 
 def _named_sides(diff: RunDiff) -> tuple[str, str]:

@@ -160,10 +160,11 @@ def _finish(options: argparse.Namespace, result: EvalResult, judge: str) -> int:
     table.add_row("items", f"{summary.fully_judged} of {summary.items} fully judged")
     table.add_row("mean score", mean_words(mean, summary.unit))
     if summary.lowest is not None:
-        below = None if summary.passed.value is None else 1 - summary.passed.value
-        table.add_row("  low end", low_end_words(summary.lowest, below))
+        table.add_row("  low end", low_end_words(summary.lowest, summary.below_bar))
     for name, score in summary.groups.items():
-        table.add_row(f"  {name or 'no group'}", mean_words(score, summary.unit))
+        table.add_row(
+            f"  {name or 'no group'}", mean_words(score, summary.unit, lowest=summary.group_lowest[name])
+        )
     coverages = [one.report.coverage for one in result.item_results if one.report.coverage is not None]
     table.add_row("coverage", share(fmean(coverages) if coverages else None))
     if summary.passed.value is not None:

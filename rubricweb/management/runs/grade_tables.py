@@ -54,12 +54,12 @@ def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
         table.add_row("half", f"{ended.half} cases")
     table.add_row("items", f"{progress.graded} of {progress.items} graded")
     table.add_row("mean score", mean_words(result.mean, result.unit))
-    if result.lowest is not None:
-        table.add_row("  low end", low_end_words(result.lowest, result.below_bar))
+    if result.low_end.lowest is not None:
+        table.add_row("  low end", low_end_words(result.low_end.lowest, result.low_end.below_bar))
     if result.errored:
         table.add_row("fully judged", f"{result.fully_judged} of {result.graded} items")
     for one in result.groups:
-        table.add_row(f"  {one.name or 'no group'}", mean_words(one.score, one.unit))
+        table.add_row(f"  {one.name or 'no group'}", mean_words(one.score, one.unit, lowest=one.lowest))
     table.add_row("coverage", share(result.coverage))
     if result.passed.value is not None:
         table.add_row("passed", passed_words(result.passed, result.unit))

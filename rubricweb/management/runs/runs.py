@@ -119,7 +119,7 @@ def show(options: argparse.Namespace) -> int:
         items = f", {counted(result.scored, 'item')}" if result.unit == "case" else ""
         of = f"{counted(result.mean.n, result.unit)}{items}"
         rows.append(("mean score", f"{text_of(result.mean)} of {of}{without}"))
-        rows.append(("  low end", low_end_words(result.lowest, result.below_bar)))
+        rows.append(("  low end", low_end_words(result.low_end.lowest, result.low_end.below_bar)))
     rows += [(f"  {one.name or 'no group'}", _group(one)) for one in result.groups]
     if result.errored:
         retry = f"retry the others with: rubricweb runs retry {run.pk}"
@@ -140,7 +140,8 @@ def show(options: argparse.Namespace) -> int:
 def _group(group: GroupMean) -> str:
     if group.score.value is None:
         return "undefined: every answer abstained"
-    return f"{text_of(group.score)} of {counted(group.score.n, group.unit)}"
+    said = f"{text_of(group.score)} of {counted(group.score.n, group.unit)}"
+    return said if group.lowest is None else f"{said}, {low_end_words(group.lowest)}"
 
 
 def show_log(options: argparse.Namespace) -> int:

@@ -17,10 +17,10 @@ from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import JudgeEndpoint, Role
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.endpoints import endpoints as services
-from rubricweb.services.endpoints.options import OPTIONS
+from rubricweb.services.endpoints.options import OPTIONS, options_of
 from rubricweb.services.endpoints.reencryption import reencrypt_endpoints
 
-CHANGED = ("name", "base_url", "model", *OPTIONS)
+CHANGED = (*services.NAMED, *OPTIONS)
 
 
 def list_endpoints(options: argparse.Namespace) -> int:
@@ -177,7 +177,7 @@ def _shown(options: argparse.Namespace, endpoint: JudgeEndpoint) -> int:
         ("model", endpoint.model),
         ("key", "stored" if endpoint.sealed_key else "none"),
         ("headers", headers),
-        *((name.replace("_", " "), _value(getattr(endpoint, name))) for name in OPTIONS),
+        *((name.replace("_", " "), _value(value)) for name, value in options_of(endpoint).items()),
     ]
     terminal().print(facts(rows))
     return 0
@@ -194,4 +194,4 @@ def _value(value: object) -> str:
 def _print_endpoint(endpoint: JudgeEndpoint) -> None:
     from rubricweb.api.endpoints.schemas import Endpoint
 
-    print_shape(Endpoint, endpoint)
+    print_shape(Endpoint, Endpoint.of(endpoint))

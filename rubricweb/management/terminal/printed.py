@@ -16,7 +16,7 @@ from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rubricweb.engine.number_format import counted, text_of
+from rubricweb.engine.number_format import counted, low_end_words, text_of
 from rubricweb.management.terminal.remarks import HARMLESS
 
 if TYPE_CHECKING:  # they need numpy: a tenth of a second that `rubricweb lint` does without
@@ -62,10 +62,13 @@ def moment(at: datetime) -> str:
     return at.astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def mean_words(mean: Figure, unit: Unit) -> str:
-    """A mean score: "0.72 [0.61, 0.83] (95 % interval, 40 items)"."""
+def mean_words(mean: Figure, unit: Unit, *, lowest: float | None = None) -> str:
+    """A mean score: "0.72 [0.61, 0.83] (95 % interval, 40 items), lowest 0.12"."""
+    if mean.value is None:
+        return text_of(mean)
     about = "95 % interval, " if mean.low is not None else ""
-    return text_of(mean) if mean.value is None else f"{text_of(mean)} ({about}{counted(mean.n, unit)})"
+    said = f"{text_of(mean)} ({about}{counted(mean.n, unit)})"
+    return said if lowest is None else f"{said}, {low_end_words(lowest)}"
 
 
 def passed_words(passed: Figure, unit: Unit) -> str:

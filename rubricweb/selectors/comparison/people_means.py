@@ -16,6 +16,7 @@ from rubricweb.engine.agreement import (
     labels_needed,
     mean_figure,
 )
+from rubricweb.engine.agreement.scores.low_end import LowEnd, low_end
 from rubricweb.engine.agreement.scores.pairing import case_means
 from rubricweb.engine.agreement.scores.people_mean import LEAST_PILOT, Population
 from rubricweb.engine.number_format import counted
@@ -44,7 +45,8 @@ class PeopleEstimate:
     cases like them, each with a 95 % interval; both are None where the labels do not allow it, and
     `unavailable` says why. `labelled` is people's plain mean over the items they labelled and
     `judged_labelled` the judge's over the same, which tell of these items alone and have no interval;
-    `judged` is the judge's over all `items` the viewer may see. `samples` is what all of this rests on, for
+    `judged` is the judge's over all `items` the viewer may see. Each of these three has its low end beside
+    it, of people's the lowest of their scores of an item. `samples` is what all of this rests on, for
     any criteria, `cases` the `repeated_cases` of the run. `is_census`: people were asked about every item,
     whether each has an answer or not. `left_out` counts labelled items that are no part of the random sample,
     `needed` the labels that tell a mean from one MARGIN away.
@@ -61,6 +63,9 @@ class PeopleEstimate:
     judged: Figure
     samples: Samples = field(compare=False)
     cases: Mapping[int, int] = field(compare=False)
+    labelled_low_end: LowEnd
+    judged_labelled_low_end: LowEnd
+    judged_low_end: LowEnd
     is_census: bool = False
     left_out: int = 0
     needed: LabelsNeeded | None = None
@@ -116,6 +121,7 @@ def people_estimate(
     ends = score_ends(run)
     judged = replace(mean_figure(_by_case(machine, cases), limits=ends), n=_known(machine))
     labelled, judged_labelled = _plain_means(scores, machine, cases)
+    passed = {row.item_id: row.passed if row.fully_judged else None for row in rows}
     # The items of a run over one system version are that version's answers, and the dataset may have more.
     whose = f"answers of {run.system} in" if run.system else "items of"
     everything = f"the {len(rows):,} {whose} {run.dataset}" + " that you may see" * bool(hidden)
@@ -138,6 +144,9 @@ def people_estimate(
         labelled=labelled,
         judged_labelled=judged_labelled,
         judged=judged,
+        labelled_low_end=_low_end({pk: (one.mean, one.passed) for pk, one in scores.items()}, cases),
+        judged_labelled_low_end=_low_end({pk: (machine[pk], passed[pk]) for pk in scores}, cases),
+        judged_low_end=_low_end({pk: (machine[pk], passed[pk]) for pk in machine}, cases),
         samples=samples,
         cases=cases,
         is_census=isinstance(sample, Sampled) and sample.is_census,
@@ -169,6 +178,12 @@ def _plain_means(
         for of in both
     )
     return people, judge
+
+
+def _low_end(said: Mapping[int, tuple[float | None, float | None]], cases: Mapping[int, int]) -> LowEnd:
+    """The low end of the score of each item, which comes with whether it passes."""
+    scores, passed = zip(*said.values(), strict=True) if said else ((), ())
+    return low_end(scores, passed, [cases.get(pk, pk) for pk in said])
 
 
 def _known(scores: Mapping[int, float | None]) -> int:

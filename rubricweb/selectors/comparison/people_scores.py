@@ -8,6 +8,7 @@ from statistics import fmean
 
 import numpy as np
 
+from rubricweb.engine.report import passes
 from rubricweb.engine.rubric.criterion import Criterion as EngineCriterion
 from rubricweb.engine.scoring import Abstention, Outcome, penalised, score_verdicts
 from rubricweb.engine.scoring.outcomes import label_outcome
@@ -26,7 +27,8 @@ class PeoplesScore:
     Every person's answers are scored by themselves, cut at 0 and 1 and penalised, before the mean is taken.
     `by_rater` has the score of everybody who answered all criteria people are asked, by the id of the rater,
     and `mean` is theirs: what others said of some criteria is part of the rates of these. Where nobody
-    answered all, `by_rater` is empty and `mean` that of the scores of `_combined` answers.
+    answered all, `by_rater` is empty and `mean` that of the scores of `_combined` answers. `passed` is the
+    share of the same scores that pass by the rubric's rule, None where it has a word on none of them.
 
     Worked: weights 1 and −1; ann says MET MET, bob UNMET MET, cat MET UNMET: 0, −1 cut to 0, and 1 make ⅓.
     Of their mean answers ⅔ and ⅔ the score would be 0.
@@ -34,13 +36,14 @@ class PeoplesScore:
 
     mean: float
     by_rater: Mapping[int, float]
+    passed: float | None
 
 
 def scored_rows(runs: Iterable[Run], hidden: Collection[int]) -> list[RunItem]:
     """The items of runs that are not `hidden`, with what scores are made of."""
     rows = RunItem.objects.filter(run__in=runs).order_by("item_id")
     rows = rows.only(
-        "run_id", "item_id", "rubric_version_id", "score", "graded_at", "errors", "length_penalty"
+        "run_id", "item_id", "rubric_version_id", "score", "passed", "graded_at", "errors", "length_penalty"
     )
     return [row for row in rows if row.item_id not in hidden]
 
@@ -95,24 +98,33 @@ class _Scorer:
             return None
         whole = sorted(set(columns[0]).intersection(*columns))
         answers = [[column[rater] for column in columns] for rater in whole] or _combined(columns)
-        scores = [self._scored(one, checked, row) for one in answers]
-        given = [score for score in scores if score is not None]
-        own = {rater: score for rater, score in zip(whole, scores, strict=False) if score is not None}
-        return PeoplesScore(fmean(given), own) if given else None
+        found = [self._scored(one, checked, row) for one in answers]
+        given = [score for score, _ in found if score is not None]
+        own = {rater: score for rater, (score, _) in zip(whole, found, strict=False) if score is not None}
+        passing = [passed for _, passed in found if passed is not None]
+        if not given:
+            return None
+        return PeoplesScore(fmean(given), own, fmean(passing) if passing else None)
 
     def _scored(
         self, answers: Sequence[Outcome], checked: Mapping[int, Outcome], row: RunItem
-    ) -> float | None:
-        """The score of one person's answers to what people are asked, in the order of the rubric."""
+    ) -> tuple[float | None, bool | None]:
+        """The score of one person's answers to what people are asked, in the order of the rubric, and
+        whether they pass.
+        """
         said = iter(answers)
+        outcomes = [
+            checked[place] if place in checked else next(said) for place in range(len(self._criteria))
+        ]
         found = score_verdicts(
             self._rubric.weights,
-            [checked[place] if place in checked else next(said) for place in range(len(self._criteria))],
+            outcomes,
             worst=self._rubric.worst_values,
             normalize=self._normalize,
             abstention=self._abstention,
         )
-        return penalised(found.score, row.length_penalty, normalize=self._normalize)
+        score = penalised(found.score, row.length_penalty, normalize=self._normalize)
+        return score, passes(self._rubric, score, outcomes, normalize=self._normalize)
 
 
 def _answers(criterion: EngineCriterion, labels: Mapping[int, str]) -> dict[int, Outcome]:

@@ -141,7 +141,7 @@ def _in_full(
     requests = {call.pk: None if withheld else _request(call) for call in calls}
     pruned = _pruned_at(run, calls)
     unknown = {call.pk for call in calls if requests[call.pk] is None and pruned[call.pk] is None}
-    prompts = _prompts(run, item, row) if unknown and not withheld else {}
+    prompts = _prompts(run, item, row, calls) if unknown and not withheld else {}
     judges = _judges(run, calls)
     return [
         CallInFull(
@@ -202,13 +202,14 @@ def _config(run: Run, judge: str) -> JudgeConfig | None:
 # ── Prompts of calls whose requests were not stored ──────────────────────────────────────────────
 
 
-def _prompts(run: Run, item: Item, row: RunItem) -> dict[int, Prompt]:
+def _prompts(run: Run, item: Item, row: RunItem, calls: Sequence[JudgeCall]) -> dict[int, Prompt]:
     """Call id → the prompt it sent, rebuilt from frozen rows; without those that cannot be told."""
     made = _AskedCriteria(
         run, item, row, row.rubric_version.to_engine(), list(row.rubric_version.criteria.all())
     )
     asked = made.by_votes() if run.panel is not None else made.by_judgements()
-    prompts = {pk: made.prompt(places) for pk, places in asked.items()}
+    judges = _judges(run, [call for call in calls if call.pk in asked])
+    prompts = {pk: made.prompt(places, judges.get(pk, "")) for pk, places in asked.items()}
     return {pk: prompt for pk, prompt in prompts.items() if prompt is not None}
 
 
@@ -253,12 +254,12 @@ class _AskedCriteria:
             asked[call_id] = set(place.values()) if (call_id,) == calls[0] or not stored else set(later)
         return asked
 
-    def prompt(self, asked: set[int]) -> Prompt | None:
-        """The one prompt that asks for these criteria, None when there is no such thing."""
+    def prompt(self, asked: set[int], judge: str) -> Prompt | None:
+        """The one prompt that asks this judge for these criteria, None when there is no such thing."""
         if not asked:
             return None
         only = None if len(asked) == len(self._places()) else sorted(asked)
-        grader = Graders(self.run).single(self.row.rubric_version_id)
+        grader = Graders(self.run).single(self.row.rubric_version_id, judge)
         prompts = grader.prompts(self.item.to_engine(), self.rubric, only=only)
         return prompts[0] if len(prompts) == 1 else None
 

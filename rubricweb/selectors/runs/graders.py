@@ -1,7 +1,8 @@
 """What a run asks with, built from what its row remembers: autograder, option order, examples, panel."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import cast
 
 from rubricweb.engine.autograders import (
@@ -14,6 +15,7 @@ from rubricweb.engine.autograders import (
     Stage,
 )
 from rubricweb.engine.autograders.examples.few_shot import Example
+from rubricweb.engine.autograders.instructions import JudgeWording
 from rubricweb.engine.autograders.panels.cascade import CONDITIONS, Condition
 from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.number_format import counted
@@ -39,43 +41,57 @@ class Graders:
     """The autograders of one run, each built once."""
 
     run: Run
-    _single: dict[bool, PromptedAutograder] = field(default_factory=dict)
+    _single: dict[tuple[bool, str], PromptedAutograder] = field(default_factory=dict)
     _voting: dict[bool, PanelGrader | CascadeGrader] = field(default_factory=dict)
 
-    def single(self, version_id: int) -> PromptedAutograder:
-        """What asks the judge, or every member, about an item of this rubric version.
+    @cached_property
+    def member_words(self) -> dict[str, JudgeWording]:
+        """What members are told before they are asked, by name, where that is not what all are told."""
+        version = self.run.judge_version
+        members = version.definition.members if version and self.run.panel else ()
+        return {member.name: member.wording for member in members if member.wording is not None}
+
+    def single(self, version_id: int, member: str = "") -> PromptedAutograder:
+        """What asks the judge, or this member of a panel, about an item of this rubric version.
 
         Examples belong to the run's own version: an item that brings a rubric along is shown none.
         """
         with_examples = bool(self.run.few_shot) and version_id == self.run.rubric_version_id
-        if with_examples not in self._single:
-            self._single[with_examples] = AUTOGRADERS[self.run.autograder](
+        key = with_examples, member if member in self.member_words else ""
+        if key not in self._single:
+            version = self.run.judge_version
+            usual = version.definition.wording if version else JudgeWording()
+            self._single[key] = AUTOGRADERS[self.run.autograder](
+                system_prompt=self.member_words.get(member, usual),
                 reply_format=cast(ReplyFormat, self.run.reply_format),
                 normalize=self.run.normalize,
                 option_seed=self.run.option_seed,
                 examples=examples_of(self.run) if with_examples else None,
             )
-        return self._single[with_examples]
+        return self._single[key]
 
     def voting(self, version_id: int) -> PanelGrader | CascadeGrader:
         """The panel or cascade of a run that has one."""
         with_examples = bool(self.run.few_shot) and version_id == self.run.rubric_version_id
         if with_examples not in self._voting:
-            grader = cast(VerdictAutograder, self.single(version_id))
             assert self.run.panel is not None, "only a run that votes is asked for one"
-            self._voting[with_examples] = vote_grader(self.run.panel, grader)
+            self._voting[with_examples] = vote_grader(
+                self.run.panel, lambda member: cast(VerdictAutograder, self.single(version_id, member))
+            )
         return self._voting[with_examples]
 
 
-def vote_grader(panel: PanelSnapshot, grader: VerdictAutograder) -> PanelGrader | CascadeGrader:
-    """The panel or cascade that a run's `panel` describes, every member asking as `grader` does.
+def vote_grader(
+    panel: PanelSnapshot, grader: Callable[[str], VerdictAutograder]
+) -> PanelGrader | CascadeGrader:
+    """The panel or cascade that a run's `panel` describes; `grader` says how the member of a name asks.
 
     Raises ValueError, naming what is allowed, for rules, repeats and conditions that do not exist.
     """
     panels = [
         PanelGrader(
             [
-                Member(grader, member.name, member.weight)
+                Member(grader(member.name), member.name, member.weight)
                 for member in panel.members
                 if member.stage == number
             ],

@@ -9,6 +9,7 @@ import numpy as np
 from django.db.models import QuerySet
 
 from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.agreement.scores.low_end import low_end
 from rubricweb.engine.agreement.scores.means import mean_figure
 from rubricweb.engine.agreement.scores.pairing import Unit, case_means
 from rubricweb.engine.scoring import Abstention, OnError
@@ -26,13 +27,15 @@ class GroupMean:
     """The mean score of one group of `criteria` criteria, each item's as `score_groups` has it.
 
     `name` is None for the criteria without a group. The figure's `n` counts what its `unit` says, items or
-    cases, on which something of the group has a value; it is None where every answer abstained.
+    cases, on which something of the group has a value; it is None where every answer abstained. `lowest` is
+    the lowest score of an item. There is no share below the bar: a pass rule is of the whole rubric.
     """
 
     name: str | None
     criteria: int
     score: Figure
     unit: Unit
+    lowest: float | None
 
 
 def no_groups(run: Run) -> str:
@@ -78,7 +81,8 @@ def group_means(run: Run, items: QuerySet[RunItem]) -> tuple[GroupMean, ...]:
         if not run.normalize:
             ends = fsum(min(0.0, one) for one in weights), fsum(max(0.0, one) for one in weights)
         mean = mean_figure(case_means(scores, cases).tolist(), limits=ends)
-        found.append(GroupMean(name or None, len(members), mean, "case" if by_case else "item"))
+        unit: Unit = "case" if by_case else "item"
+        found.append(GroupMean(name or None, len(members), mean, unit, low_end(scores).lowest))
     return tuple(found)
 
 
@@ -90,16 +94,21 @@ def as_stored(means: Sequence[GroupMean]) -> list[dict[str, Any]]:
             "criteria": one.criteria,
             "score": {name: getattr(one.score, name) for name in ("value", "low", "high", "n")},
             "unit": one.unit,
+            "lowest": one.lowest,
         }
         for one in means
     ]
 
 
 def summarised_groups(summary: RunSummary | None) -> tuple[GroupMean, ...] | None:
-    """The means as they were when the run ended; None without a summary or in one of before."""
+    """The means as they were when the run ended; None without a summary or in one of before. Those kept
+    before a lowest score was have none.
+    """
     if summary is None or summary.groups is None:
         return None
     return tuple(
-        GroupMean(one["name"], one["criteria"], Figure(**one["score"]), one.get("unit", "item"))
+        GroupMean(
+            one["name"], one["criteria"], Figure(**one["score"]), one.get("unit", "item"), one.get("lowest")
+        )
         for one in summary.groups
     )

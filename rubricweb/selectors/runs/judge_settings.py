@@ -4,24 +4,14 @@ from typing import Any
 
 from rubricweb.models import JudgeSnapshot
 
-_CONFIG = {
-    "temperature": "Temperature",
-    "top_p": "Top p",
-    "seed": "Seed of the judge",
-    "reasoning_effort": "Reasoning effort",
-    "max_output_tokens": "Most tokens of a reply",
-    "logprobs": "Probabilities of tokens",
-    "fallback_model": "Fallback model",
-}
-
 
 def judge_settings(judge: JudgeSnapshot) -> dict[str, Any]:
     """Title → value, whoever answered first; the same titles for every judge, none where nobody was asked."""
     config = judge.config
     if config is None:
         return {}
-    settings = {title: getattr(config, name) for name, title in _CONFIG.items()}
-    return {"Asked at": config.answered_by, **settings}
+    sampling = {option.says.title: value for option, value in config.sampling.items()}
+    return {"Asked at": config.answered_by, **sampling, "Fallback model": config.fallback_model}
 
 
 def setting_words(value: Any) -> str:

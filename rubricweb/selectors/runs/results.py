@@ -8,6 +8,7 @@ import numpy as np
 from django.db.models import Avg, Count, Model, Q, QuerySet, Sum
 
 from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.agreement.scores.low_end import LowEnd, low_end
 from rubricweb.engine.agreement.scores.means import mean_figure
 from rubricweb.engine.agreement.scores.pairing import Unit, case_means
 from rubricweb.engine.scoring import FailedItems
@@ -104,7 +105,7 @@ class Result:
     rule has a word on, None without a rule; `groups` has the mean of every group of criteria, and is empty
     where there are none. Everything but `bins` is None or 0 while nothing is graded.
 
-    `lowest` is the lowest score of the `scored` items: a mean does not show a failure that is rare.
+    `low_end` is that of the `scored` items: a mean does not show a failure that is rare.
 
     The `n` of every figure counts what `unit` says: items, or cases where the run has several answers to one.
     Those are alike and count as one, their mean.
@@ -124,12 +125,7 @@ class Result:
     groups: tuple[GroupMean, ...]
     failed_items: FailedItems
     unit: Unit
-    lowest: float | None = None
-
-    @property
-    def below_bar(self) -> float | None:
-        """The share that the rubric's pass rule turns down; None without a rule."""
-        return None if self.passed.value is None else 1 - self.passed.value
+    low_end: LowEnd
 
     @property
     def fully_judged(self) -> int:
@@ -188,7 +184,7 @@ def result(run: Run, *, viewer: User, failed_items: FailedItems = "exclude") -> 
         groups=_groups(run, rows.filter(included), summary),
         failed_items=failed_items,
         unit="case" if by_case else "item",
-        lowest=min(scored, default=None),
+        low_end=low_end(scores, passed, cases),
     )
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Unpack
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -17,11 +17,13 @@ from rubricweb.judges.offline import lexical
 from rubricweb.models import JudgeEndpoint, JudgeSnapshot, Run, Team, User, unarchived
 from rubricweb.services.endpoints import prices
 from rubricweb.services.endpoints.options import (
+    COLUMNS,
     OPTIONS,
     SENDABLE,
-    EndpointOptions,
     is_sendable,
+    options_of,
     require_valid,
+    sampling_in,
 )
 from rubricweb.services.shared import archiving
 from rubricweb.services.shared.encryption import decrypt, encrypt
@@ -34,12 +36,8 @@ OFFLINE_NAME = "offline judge (not an LLM)"
 OFFLINE_ABOUT = lexical.ABOUT
 
 
-class EndpointChanges(EndpointOptions, total=False):
-    """What may change about an endpoint, its secrets apart."""
-
-    name: str
-    base_url: str
-    model: str
+NAMED = ("name", "base_url", "model")
+"""What an endpoint has beside its options and secrets."""
 
 
 def judges_of(team: Team) -> dict[str, JudgeConfig]:
@@ -186,19 +184,19 @@ def add_endpoint(
     model: str,
     api_key: str = "",
     extra_headers: Mapping[str, str] | None = None,
-    **options: Unpack[EndpointOptions],
+    **options: Any,
 ) -> JudgeEndpoint:
     """Adds an OpenAI-compatible endpoint; its address is checked here and again at every call.
 
-    Raises Invalid with a fault for every field that is wrong, Conflict for a name that is taken.
+    `options` are any of OPTIONS. Raises Invalid with a fault for every field that is wrong, Conflict for a
+    name that is taken.
     """
     said = _normalized({"name": name, "base_url": base_url, "model": model, **options})
     headers = dict(extra_headers or {})
     api_key = api_key.strip()
     require_valid(said, headers, api_key)
-    endpoint = JudgeEndpoint(
-        team=team, sealed_key=encrypt(api_key), sealed_headers=_encrypted(headers), **said
-    )
+    endpoint = JudgeEndpoint(team=team, sealed_key=encrypt(api_key), sealed_headers=_encrypted(headers))
+    _set(endpoint, said)
     _save(endpoint)
     record(team, by, "added", endpoint)
     return endpoint
@@ -211,9 +209,9 @@ def edit_endpoint(
     by: User,
     api_key: str | None = None,
     extra_headers: Mapping[str, str | None] | None = None,
-    **changes: Unpack[EndpointChanges],
+    **changes: Any,
 ) -> JudgeEndpoint:
-    """Changes what is named; runs go on asking what they froze.
+    """Changes what is named of OPTIONS, name, address and model; runs go on asking what they froze.
 
     `api_key` None keeps the key, "" forgets it. `extra_headers` None keeps them all; a mapping takes their
     place, where None keeps the value stored under that name. At another host the stored secrets are of no
@@ -235,9 +233,9 @@ def edit_endpoint(
     require_valid(options, headers or {}, api_key or "", endpoint)
     if "base_url" in options and _origin(options["base_url"]) != _origin(endpoint.base_url):
         _require_new_secrets(endpoint, api_key, extra_headers)
-    changed = [name for name, value in options.items() if getattr(endpoint, name) != value]
-    for name in changed:
-        setattr(endpoint, name, options[name])
+    before = options_of(endpoint) | {name: getattr(endpoint, name) for name in NAMED}
+    changed = [name for name, value in options.items() if before[name] != value]
+    _set(endpoint, {name: options[name] for name in changed})
     if api_key is not None:
         endpoint.sealed_key = encrypt(api_key)
         changed.append("api_key")
@@ -285,11 +283,8 @@ def _of_environment() -> JudgeConfig:
         name=settings.OPENAI_MODEL,
         base_url=settings.OPENAI_BASE_URL,
         model=settings.OPENAI_MODEL,
-        temperature=settings.OPENAI_TEMPERATURE,
-        max_output_tokens=settings.OPENAI_MAX_OUTPUT_TOKENS,
-        reasoning_effort=settings.OPENAI_REASONING_EFFORT,
+        sampling=settings.OPENAI_SAMPLING,
         fallback_model=settings.OPENAI_FALLBACK_MODEL,
-        logprobs=settings.OPENAI_LOGPROBS,
         **_pace_today(),
     )
 
@@ -310,7 +305,8 @@ def _of_row(endpoint: JudgeEndpoint) -> JudgeConfig:
         model=endpoint.model,
         concurrency=endpoint.max_concurrency or settings.JUDGE_CONCURRENCY,
         allow_private_hosts=settings.JUDGE_ALLOW_PRIVATE_HOSTS,
-        **{name: getattr(endpoint, name) for name in OPTIONS if name not in ("max_concurrency", "batches")},
+        sampling=endpoint.sampling,
+        **{name: getattr(endpoint, name) for name in COLUMNS if name not in ("max_concurrency", "batches")},
     )
 
 
@@ -327,10 +323,19 @@ def _config(**fields: Any) -> JudgeConfig:
 
 
 def _normalized(options: Mapping[str, Any]) -> dict[str, Any]:
+    if unknown := options.keys() - {*OPTIONS, *NAMED}:
+        raise TypeError(f"an endpoint has no {', '.join(sorted(unknown))}")
     tidy = {name: value.strip() if isinstance(value, str) else value for name, value in options.items()}
     if "base_url" in tidy:
         tidy["base_url"] = tidy["base_url"].rstrip("/")
     return tidy
+
+
+def _set(endpoint: JudgeEndpoint, said: Mapping[str, Any]) -> None:
+    sampling = sampling_in(said)
+    endpoint.sampling = endpoint.sampling.changed(**sampling)
+    for name in said.keys() - sampling.keys():
+        setattr(endpoint, name, said[name])
 
 
 def _save(endpoint: JudgeEndpoint) -> None:

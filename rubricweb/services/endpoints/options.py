@@ -1,13 +1,13 @@
 """What an owner may say about an endpoint, and what is wrong with what was said."""
 
 import math
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any, TypedDict
+from typing import Any
 
 from django.conf import settings
 
 from rubricweb.engine.errors import Fault, shortened
+from rubricweb.engine.judging.sampling import Sampling, wrong_options
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.client.addresses import BlockedAddress, check_url
@@ -21,36 +21,26 @@ MAX_KEY = 4000
 SENDABLE = f"one line of up to {MAX_KEY:,} ASCII characters"
 
 
-class EndpointOptions(TypedDict, total=False):
-    """Everything about an endpoint but its name, address, model and secrets: the columns of `JudgeEndpoint`.
+COLUMNS = (
+    "fallback_model",
+    "cache_marks",
+    "batches",
+    "max_concurrency",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "input_usd_per_million",
+    "cached_input_usd_per_million",
+    "output_usd_per_million",
+)
+OPTIONS = (*Sampling.model_fields, *COLUMNS)
+"""What an owner may say about an endpoint beside its name, address, model and secrets: options of its
+sampling and columns of `JudgeEndpoint`. Fields of forms and of the API have these names.
 
-    None, and "" for texts, leaves a value out of requests, or says that a limit or price is not known.
-    """
-
-    fallback_model: str
-    temperature: float | None
-    top_p: float | None
-    max_output_tokens: int | None
-    reasoning_effort: str
-    logprobs: bool
-    cache_marks: bool
-    batches: bool
-    max_concurrency: int | None
-    requests_per_minute: int | None
-    tokens_per_minute: int | None
-    input_usd_per_million: float | None
-    cached_input_usd_per_million: float | None
-    output_usd_per_million: float | None
-
-
-OPTIONS = tuple(EndpointOptions.__annotations__)
-"""Names of the options, which are those of columns, form fields and API fields."""
+None, and "" for texts, leaves a value out of requests, or says that a limit or price is not known.
+"""
 
 _PRICE = "US dollars per million tokens, from 0 to below a million, or nothing"
 _RANGES: Mapping[str, tuple[float, float, str]] = {
-    "temperature": (0, 2, "0 to 2, or nothing to leave it out"),
-    "top_p": (0.001, 1, "0.001 to 1, or nothing to leave it out"),
-    "max_output_tokens": (1, MAX_COUNT, "a whole number from 1, or nothing to leave it out"),
     "max_concurrency": (1, MAX_CONCURRENCY, f"a whole number from 1 to {MAX_CONCURRENCY}, or nothing"),
     "requests_per_minute": (1, MAX_COUNT, "a whole number from 1, or nothing when it is not known"),
     "tokens_per_minute": (1, MAX_COUNT, "a whole number from 1, or nothing when it is not known"),
@@ -62,6 +52,16 @@ _PRICES = tuple(name for name in _RANGES if _RANGES[name][2] == _PRICE)
 _TEXTS = {"name": (1, 80), "base_url": (1, 500), "model": (1, 200), "fallback_model": (0, 200)}
 
 
+def sampling_in(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that are of the sampling."""
+    return {name: value for name, value in options.items() if name in Sampling.model_fields}
+
+
+def options_of(endpoint: JudgeEndpoint) -> dict[str, Any]:
+    """Every option by its name, as it is set."""
+    return {**endpoint.sampling.model_dump(), **{name: getattr(endpoint, name) for name in COLUMNS}}
+
+
 def require_valid(
     options: Mapping[str, Any],
     headers: Mapping[str, str],
@@ -70,11 +70,12 @@ def require_valid(
 ) -> None:
     """Refuses what no endpoint can be: Invalid with a fault for every field that is wrong.
 
-    `options` holds any of the columns by name, texts without white space around them; those not named are as
-    `stored`. An address that may not be called is the `__cause__` of the refusal.
+    `options` holds any of OPTIONS, name, address and model, texts without white space around them; those not
+    named are as `stored`. An address that may not be called is the `__cause__` of the refusal.
     """
-    numbers = [*_wrong_numbers(options)]
-    faults = [*_wrong_texts(options), *(numbers or _half_price(options, stored)), *_wrong_headers(headers)]
+    faults = [*_wrong_texts(options), *wrong_options(sampling_in(options))]
+    faults += [*_wrong_numbers(options)] or _half_price(options, stored)
+    faults += _wrong_headers(headers)
     if not is_sendable(api_key):
         faults.append(Fault("api_key", "characters that no request can carry", SENDABLE))
     blocked = None
@@ -103,10 +104,6 @@ def _wrong_texts(options: Mapping[str, Any]) -> Iterator[Fault]:
             yield Fault(name, found, f"{least} to {most} characters" if least else f"up to {most} characters")
         elif any(ord(character) < 32 or character == "\x7f" for character in text):
             yield Fault(name, "a control character", "one line of text")
-    effort = options.get("reasoning_effort", "")
-    if not re.fullmatch(r"[a-z0-9_-]{0,20}", effort):
-        allowed = "a word such as low, medium or high, or nothing to leave it out"
-        yield Fault("reasoning_effort", repr(shortened(effort)), allowed)
 
 
 def _wrong_numbers(options: Mapping[str, Any]) -> Iterator[Fault]:

@@ -192,7 +192,7 @@ def _trial_of(config: JudgeConfig, reply: Reply | None, seconds: float) -> Trial
         cached_prompt_tokens=reply.cached_prompt_tokens,
         completion_tokens=reply.completion_tokens,
         cost_usd=reply.cost_usd,
-        wanted_logprobs=config.logprobs,
+        wanted_logprobs=config.sampling.logprobs,
         reasoning=reply.reasoning[:_REASONING_SHOWN],
         fallback=reply.fallback,
         log=reply.log,

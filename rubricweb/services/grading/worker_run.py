@@ -152,7 +152,7 @@ class WorkerRun:
         if not self.run.use_cache or not questions:
             return {}
         known = reply_cache.known(self.run.team_id, [key_of(question).content for question in questions])
-        if known and any(judge.logprobs for judge in self.judges.values()):
+        if known and any(judge.sampling.logprobs for judge in self.judges.values()):
             return reply_cache.with_confidences(known)
         return known
 

@@ -94,8 +94,8 @@ class BudgetReservation:
         what this judge's latest calls did cost, retries and fallbacks included: see `observe_cost`.
         """
         out = self._completion_tokens or USUAL_COMPLETION_TOKENS
-        if config.max_output_tokens is not None:
-            out = min(out, config.max_output_tokens)
+        if config.sampling.max_output_tokens is not None:
+            out = min(out, config.sampling.max_output_tokens)
         expected = config.cost_usd(expected_prompt_tokens(prompt), math.ceil(out))
         costs = self._costs.get(config)
         if expected is None or not costs:
@@ -116,7 +116,7 @@ class BudgetReservation:
         if not self._learned:
             self._learn()
         usual = self._completion_tokens or USUAL_COMPLETION_TOKENS
-        out = config.max_output_tokens or max(
+        out = config.sampling.max_output_tokens or max(
             math.ceil(LONGEST_REPLY_RATIO * usual), self._longest_completion
         )
         asked = [config, config.as_fallback()] if config.fallback_model else [config]

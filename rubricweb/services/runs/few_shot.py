@@ -2,19 +2,28 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from django.db.models import Q, QuerySet
 
 from rubricweb.engine.autograders import AUTOGRADERS, PromptedAutograder
-from rubricweb.engine.autograders.examples.few_shot import Candidate, ExamplesOverlap, draw_examples
+from rubricweb.engine.autograders.examples.few_shot import (
+    Candidate,
+    Example,
+    Examples,
+    ExamplesOverlap,
+    draw_examples,
+)
 from rubricweb.engine.autograders.prompted import VerdictAutograder
+from rubricweb.engine.judging.definition import JudgeDefinition, JudgeExample
 from rubricweb.engine.number_format import counted
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Invalid
 from rubricweb.models import (
+    Criterion,
     Dataset,
     ExampleSnapshot,
+    ExampleWords,
     FewShotSnapshot,
     Item,
     Judgement,
@@ -78,6 +87,74 @@ def snapshot(
     if asked.queue is not None and asked.queue.dataset_id != asked.dataset.pk:
         raise Invalid.at("few_shot.queue", f"{asked.queue}", f"a queue over {asked.dataset}")
     return _drawn(asked, graded, rubric_version, viewer)
+
+
+def of_judge(definition: JudgeDefinition, version: RubricVersion | None) -> FewShotSnapshot | None:
+    """The examples that a version of a judge brings along, for the criteria of a rubric version that mean
+    what they were labelled for; None where there are none.
+    """
+    criteria = [] if version is None else list(version.criteria.order_by("position"))
+    shown = [
+        (criterion, one)
+        for one in definition.examples
+        for criterion in [one_of for one_of in criteria if _means_the_same(one_of, one)][:1]
+    ]
+    if not shown:
+        return None
+    by_criterion: dict[int, tuple[Example, ...]] = defaultdict(tuple)
+    for criterion, one in shown:
+        by_criterion[criterion.position] += (Example(one.key, one.submission(), one.label, one.reason),)
+    return FewShotSnapshot(
+        dataset_id=None,
+        queue_id=None,
+        item_ids=(),
+        n=max(map(len, by_criterion.values())),
+        seed=0,
+        digest=Examples(by_criterion, seed=0).digest,
+        examples=tuple(
+            ExampleSnapshot(
+                criterion.pk, None, one.label, one.reason, ExampleWords.of(one.key, one.submission())
+            )
+            for criterion, one in sorted(shown, key=lambda pair: pair[0].position)
+        ),
+    )
+
+
+def _means_the_same(criterion: Criterion, shown: JudgeExample) -> bool:
+    """Whether the criterion asks what the example was labelled for, in the same words or in words that people
+    decided to mean it.
+    """
+    if criterion.uid != shown.uid:
+        return False
+    if criterion.requirement == shown.requirement:
+        return True
+    worded = Criterion.objects.filter(uid=shown.uid, requirement=shown.requirement)
+    return criterion.meaning_id is not None and worded.filter(meaning=criterion.meaning_id).exists()
+
+
+def in_words(shown: FewShotSnapshot | None) -> list[JudgeExample]:
+    """The same examples as the definition of a judge keeps them; those whose item is gone without its words
+    are left out, as judges are not shown them either.
+    """
+    drawn = shown.examples if shown else ()
+    items = Item.objects.select_related("dataset").in_bulk({one.item for one in drawn if one.item})
+    criteria = Criterion.objects.in_bulk({one.criterion for one in drawn})
+    found = []
+    for one in drawn:
+        item, criterion = items.get(one.item or 0), criteria[one.criterion]
+        words = one.words or (ExampleWords.of(item.key, item.to_engine()) if item else None)
+        if words is None:
+            continue
+        found.append(
+            JudgeExample(
+                uid=criterion.uid,
+                requirement=criterion.requirement,
+                label=one.label,
+                reason=one.reason,
+                **asdict(words),
+            )
+        )
+    return found
 
 
 def among_examples(shown: FewShotSnapshot, items: QuerySet[Item]) -> list[str]:

@@ -95,7 +95,7 @@ def snapshot(team: Team, panel: Panel, grader: PromptedAutograder) -> PanelSnaps
         cascade=cascade,
     )
     try:
-        vote_grader(frozen, grader)
+        vote_grader(frozen, lambda member: grader)
     except (ValueError, TypeError) as error:
         raise Invalid(str(error), [Fault("panel", "these settings", str(error))]) from error
     return frozen

@@ -2,15 +2,15 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, replace
 
 from django.db import transaction
 from django.db.models import F, QuerySet, Value
 from django.db.models.functions import Coalesce
 
-from rubricweb.engine.autograders import AUTOGRADERS, PromptedAutograder, ReplyFormat
+from rubricweb.engine.autograders import PromptedAutograder
 from rubricweb.engine.errors import Fault
+from rubricweb.engine.judging.definition import JudgeDefinition
 from rubricweb.engine.number_format import counted
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.errors import Invalid
@@ -22,6 +22,7 @@ from rubricweb.models import (
     Item,
     JudgeEndpoint,
     JudgeSnapshot,
+    JudgeVersion,
     PanelSnapshot,
     RubricVersion,
     Run,
@@ -37,6 +38,8 @@ from rubricweb.selectors.datasets.halves import in_half
 from rubricweb.selectors.datasets.systems import require_unblinded, versions_of_items
 from rubricweb.services import dataset_versions
 from rubricweb.services.endpoints import endpoints
+from rubricweb.services.judges import versions
+from rubricweb.services.judges.definitions import definition_of, grader, resolved
 from rubricweb.services.labels import require_rubric
 from rubricweb.services.runs import few_shot, panels
 from rubricweb.services.runs.budgets import require_caps_hold
@@ -53,6 +56,8 @@ MAX_CHOSEN = 10_000
 class RunOptions:
     """How a run grades.
 
+    `judge_id` names a model, or a version of a judge: `support-judge@v3`, which has its own way of asking;
+    `autograder` and `reply_format` may be left empty then, and are criterion by criterion and JSON elsewhere.
     `judge` overrides what `judge_id` stands for (the command line does that); a `panel` stands in the place
     of both, and rubrics of checks alone need neither. `option_seed` orders the options a judge is shown;
     without one it is the rubric's own, so that every run words the same question alike. `use_cache` takes
@@ -67,8 +72,8 @@ class RunOptions:
     judge: JudgeConfig | None = None
     panel: panels.Panel | None = None
     few_shot_from: few_shot.FewShot | None = None
-    autograder: str = "per_criterion"
-    reply_format: str = "json"
+    autograder: str = ""
+    reply_format: str = ""
     normalize: bool = True
     abstention: str = "skip"
     on_error: str = "exclude"
@@ -83,10 +88,14 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Draft:
-    """A run as it would be: its row, not stored, and the items it would grade."""
+    """A run as it would be: its row, not stored, and the items it would grade.
+
+    `asks` is what its judge is where a model was picked: its version is found, or made, when it is started.
+    """
 
     run: Run
     items: QuerySet[Item]
+    asks: JudgeDefinition | None = None
 
 
 @transaction.atomic
@@ -142,6 +151,7 @@ def drafted(
     if rubric_version is not None and rubric_version.rubric is not None:
         require_listed(rubric_version.rubric)
     require_rubric(dataset, rubric_version)
+    version, options = _way_of_asking(team, options)
     asking = grader(options.autograder, options.reply_format, options.normalize)
     for field, policy, known in (
         ("abstention", options.abstention, ABSTENTION_POLICIES),
@@ -154,7 +164,11 @@ def drafted(
     if seed is not None and not 0 <= seed < 2**63:
         raise Invalid.at("option_seed", str(seed), "a whole number from 0")
     items = _chosen(dataset, options, by)
-    judge, panel = _judges(team, items, rubric_version, options, asking)
+    judge, panel = (
+        resolved(team, version.definition)
+        if version
+        else _judges(team, items, rubric_version, options, asking)
+    )
     asked = asked_judges(judge, panel)
     endpoints.require_unarchived(team, (one.id for one in asked))
     if options.mode == RunMode.BATCH:
@@ -164,8 +178,11 @@ def drafted(
         examples = few_shot.snapshot(
             options.few_shot_from, graded=items, rubric_version=rubric_version, grader=asking, viewer=by
         )
+    elif version is not None and version.definition.examples:
+        examples = few_shot.of_judge(version.definition, rubric_version)
     run = Run(
         team=team,
+        judge_version=version,
         dataset=dataset,
         dataset_version=dataset.version,
         half=options.half,
@@ -185,7 +202,7 @@ def drafted(
         mode=options.mode if asked else RunMode.LIVE,
         use_cache=options.use_cache,
     )
-    return Draft(run, items)
+    return Draft(run, items, None if version else _asks(run))
 
 
 def needs_judge(dataset: Dataset, rubric_version: RubricVersion | None) -> bool:
@@ -202,16 +219,6 @@ def asks_a_judge(items: QuerySet[Item], rubric_version: RubricVersion | None) ->
     if rubric_version is None or not items.filter(rubric_version=None).exists():
         return False
     return asked.filter(version=rubric_version).exists()
-
-
-def grader(autograder: str, reply_format: str, normalize: bool) -> PromptedAutograder:
-    """The autograder of that name, to see that it can be asked so. Raises Invalid."""
-    if autograder not in AUTOGRADERS:
-        raise Invalid(f"{autograder!r} is not an autograder. Known: {', '.join(AUTOGRADERS)}.")
-    try:
-        return AUTOGRADERS[autograder](reply_format=cast(ReplyFormat, reply_format), normalize=normalize)
-    except ValueError as error:
-        raise Invalid(str(error)) from error
 
 
 def plan_items(run: Run, items: QuerySet[Item]) -> int:
@@ -232,6 +239,8 @@ def plan_items(run: Run, items: QuerySet[Item]) -> int:
 def _started(draft: Draft, enqueue: Enqueue) -> Run:
     """Stores the run and plans its items."""
     run, by = draft.run, draft.run.created_by
+    if draft.asks is not None:
+        run.judge_version = versions.version_picked(run.team, draft.asks, by=by)
     run.save()
     planned = plan_items(run, draft.items)
     record(run.team, by, "started", run, items=planned)
@@ -323,6 +332,38 @@ def _judges(
     if not judge_id and judge is None and not asks_a_judge(items, rubric_version):
         return NOBODY, None
     return JudgeSnapshot.of(judge_id, judge or endpoints.choose_judge(team, judge_id)), None
+
+
+def _way_of_asking(team: Team, options: RunOptions) -> tuple[JudgeVersion | None, RunOptions]:
+    """The version of a judge that the options name, if they do; and the options with a way of asking."""
+    version = None
+    if options.judge is None and options.panel is None:
+        version = versions.version_called(team, options.judge_id)
+    if version is None:
+        autograder, reply_format = options.autograder or "per_criterion", options.reply_format or "json"
+        return None, replace(options, autograder=autograder, reply_format=reply_format)
+    way = version.definition
+    for field, own in (("autograder", way.autograder), ("reply_format", way.reply_format)):
+        if getattr(options, field) not in ("", own):
+            raise Invalid.at(field, getattr(options, field), f"{own}, as {version} asks, or nothing")
+    if options.few_shot_from is not None:
+        raise Invalid.at(
+            "few_shot",
+            f"examples beside {version}",
+            "the examples of that version, or a model by its own name",
+        )
+    return version, replace(options, autograder=way.autograder, reply_format=way.reply_format)
+
+
+def _asks(run: Run) -> JudgeDefinition | None:
+    """What the judge of a run is where a model was picked; None where nobody is asked."""
+    return definition_of(
+        run.judge,
+        run.panel,
+        autograder=run.autograder,
+        reply_format=run.reply_format,
+        examples=few_shot.in_words(run.few_shot),
+    )
 
 
 def _usual_seed(dataset: Dataset, rubric_version: RubricVersion | None) -> int:

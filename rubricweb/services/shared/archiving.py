@@ -14,6 +14,7 @@ from rubricweb.models import (
     Dataset,
     DatasetImport,
     ImportState,
+    Judge,
     JudgeEndpoint,
     QueueState,
     ReviewQueue,
@@ -28,7 +29,7 @@ from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 
 Named = Rubric | Dataset | Run | ReviewQueue
-CanBeArchived = Named | System | JudgeEndpoint | Team
+CanBeArchived = Named | System | Judge | JudgeEndpoint | Team
 
 NAME_MAX = 200
 KINDS: dict[str, type[CanBeArchived]] = {
@@ -37,6 +38,7 @@ KINDS: dict[str, type[CanBeArchived]] = {
     "run": Run,
     "queue": ReviewQueue,
     "system": System,
+    "judge": Judge,
     "endpoint": JudgeEndpoint,
     "team": Team,
 }
@@ -102,10 +104,13 @@ def archive(row: CanBeArchived, *, by: User, now: datetime) -> None:
 
 @transaction.atomic
 def restore(row: CanBeArchived, *, by: User) -> None:
-    """Back into lists and choosers; a team can be changed again."""
-    restored = (
-        type(row)._default_manager.filter(pk=row.pk, archived_at__isnull=False).update(archived_at=None)
-    )
+    """Back into lists and choosers; a team can be changed again.
+
+    Raises Conflict for a judge whose name another one has now.
+    """
+    archived = type(row)._default_manager.filter(pk=row.pk, archived_at__isnull=False)
+    with saved_unless_taken(f"Another {kind_of(row, KINDS)} is called {row} now: rename that one first."):
+        restored = archived.update(archived_at=None)
     if restored:
         record(_team_of(row), by, "restored", row)
     row.refresh_from_db()
@@ -171,6 +176,8 @@ def require_idle(row: CanBeArchived) -> None:
         # A panel's members are named in its snapshot alone; few runs of a team have not ended.
         asking = [run.pk for run in running.filter(team=row.team_id) if _asks(run, row)]
         running, reviewed = running.filter(pk__in=asking), reviewed.none()
+    elif isinstance(row, Judge):
+        running, reviewed = running.filter(judge_version__judge=row), reviewed.none()
     else:
         running = running.filter(rubric_version__rubric=row)
         reviewed = reviewed.filter(rubric_version__rubric=row)

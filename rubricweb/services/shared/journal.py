@@ -8,6 +8,7 @@ from rubricweb.models import (
     Invitation,
     Item,
     JournalEntry,
+    Judge,
     JudgeEndpoint,
     Membership,
     ModelPrice,
@@ -29,6 +30,7 @@ Recorded = (
     | Dataset
     | Invitation
     | Item
+    | Judge
     | JudgeEndpoint
     | Membership
     | ModelPrice

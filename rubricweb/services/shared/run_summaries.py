@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Avg, Count, F, Max, Q, Sum
 from django.utils import timezone
 
+from rubricweb.engine.agreement.scores.low_end import low_end
 from rubricweb.engine.agreement.scores.means import mean_figure
 from rubricweb.engine.agreement.scores.pairing import case_means
 from rubricweb.models import (
@@ -64,11 +65,13 @@ def summarise_at_once(held: Run, figures: SummaryFigures) -> None:
 
 def summarise_stopped() -> None:
     """Sums up, newest first, some of those that have ended without: whose process was killed before it came
-    to that, those whose summary an update took away, and those summed up before a lowest score was kept.
+    to that, those whose summary an update took away, and those summed up before a lowest score was kept, of
+    the run or of its groups.
 
     Of many no worker does all at once: it has others to look after.
     """
     to_write = Q(summary=None) | Q(summary__score_lowest=None, summary__scored__gt=0)
+    to_write |= Q(summary__groups__0__isnull=False, summary__groups__0__lowest__isnull=True)
     ended = Run.objects.exclude(state=RunState.RUNNING).filter(to_write)
     for run in ended.order_by("-pk")[:SUMMED_AT_ONCE]:
         summarise(run)
@@ -82,7 +85,7 @@ def figures_of(run: Run) -> SummaryFigures:
     scored = rows.filter(FULLY_JUDGED, score__isnull=False).order_by("item_id")
     repeats_cases = has_repeated_cases(run, anew=True)
     scores, passed, _, cases = with_cases(scored, "score", "passed", by_case=repeats_cases)
-    means, passing = case_means(scores, cases), case_means(passed, cases)
+    means, ends = case_means(scores, cases), low_end(scores, passed, cases)
     mean = mean_figure(means.tolist(), limits=score_ends(run))
     groups = group_means.group_means(run, rows.filter(FULLY_JUDGED))
     summary = {
@@ -94,8 +97,8 @@ def figures_of(run: Run) -> SummaryFigures:
         "score_mean": mean.value,
         "score_low": mean.low,
         "score_high": mean.high,
-        "score_lowest": float(scores.min()) if len(scores) else None,
-        "below_bar": 1 - float(passing.mean()) if len(passing) else None,
+        "score_lowest": ends.lowest,
+        "below_bar": ends.below_bar,
         "coverage": rows.filter(graded_at__isnull=False).aggregate(mean=Avg("coverage"))["mean"],
         "verdicts": counts.verdicts,
         "errors": counts.errors,

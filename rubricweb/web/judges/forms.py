@@ -5,10 +5,11 @@ from typing import Any
 
 from django import forms
 
+from rubricweb.engine.judging.sampling import SAMPLING_OPTIONS, Sampling, SamplingOption
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import JudgeEndpoint
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.endpoints.options import MAX_CONCURRENCY, MAX_KEY, OPTIONS
+from rubricweb.services.endpoints.options import MAX_CONCURRENCY, MAX_KEY, options_of
 from rubricweb.services.teams.retention import MAX_DAYS
 
 MASK = "••••••••"
@@ -62,22 +63,6 @@ class JudgeForm(_Refusable):
         widget=forms.TextInput(attrs={"class": "input--mono"}),
         help_text="Asked at the same address when the model has failed for good. Its calls say so.",
     )
-    temperature = forms.FloatField(required=False, min_value=0, max_value=2, help_text="0 to 2")
-    top_p = forms.FloatField(required=False, min_value=0, max_value=1, label="Top p")
-    max_output_tokens = forms.IntegerField(
-        required=False,
-        min_value=1,
-        label="Output limit",
-        help_text="Tokens. A reply that is cut off there is an error.",
-    )
-    reasoning_effort = forms.CharField(
-        required=False, max_length=20, help_text="Such as low, medium or high, where the model reasons."
-    )
-    logprobs = forms.BooleanField(
-        required=False,
-        label="Ask for token probabilities",
-        help_text="They become the confidence of a verdict, where the model gives them.",
-    )
     cache_marks = forms.BooleanField(
         required=False,
         label="Mark what the provider may cache",
@@ -119,26 +104,21 @@ class JudgeForm(_Refusable):
         help_text="One per line, sent with every call. Stored encrypted; their values are never shown again.",
     )
 
-    SAMPLING = (
-        "temperature",
-        "top_p",
-        "max_output_tokens",
-        "reasoning_effort",
-        "fallback_model",
-        "logprobs",
-    )
+    SAMPLING = (*Sampling.model_fields, "fallback_model")
     LIMITS = ("max_concurrency", "requests_per_minute", "tokens_per_minute", "batches", "cache_marks")
     PRICES = ("input_usd_per_million", "cached_input_usd_per_million", "output_usd_per_million")
 
     def __init__(self, *args: Any, endpoint: JudgeEndpoint | None = None, **kwargs: Any) -> None:
         self.endpoint = endpoint
-        known: dict[str, Any] = {"temperature": 0}
+        known: dict[str, Any] = {option.name: _plain(option.default) for option in SAMPLING_OPTIONS}
         self._headers: tuple[str, ...] = ()
         if endpoint is not None:
             self._headers = endpoints.header_names(endpoint) or ()
-            known = {name: getattr(endpoint, name) for name in ("name", "base_url", "model", *OPTIONS)}
+            known = {name: getattr(endpoint, name) for name in endpoints.NAMED}
+            known |= {name: _plain(value) for name, value in options_of(endpoint).items()}
             known["extra_headers"] = _masked(self._headers)
         super().__init__(*args, **kwargs | {"initial": known | kwargs.get("initial", {})})
+        self.fields |= {option.name: _field(option) for option in SAMPLING_OPTIONS}
         if endpoint is None or not endpoint.sealed_key:
             del self.fields["forget_key"]
         elif endpoint is not None:
@@ -251,6 +231,28 @@ class RetentionForm(_Refusable):
         label="Keep for (days)",
         help_text="Empty keeps them for ever.",
     )
+
+
+def _field(option: SamplingOption) -> forms.Field:
+    """It reads what was typed and refuses no range: the service does, in the words of the option."""
+    said: dict[str, Any] = {
+        "required": False,
+        "label": option.says.title,
+        "help_text": option.sentences("nothing"),
+    }
+    if option.kind is bool:
+        return forms.BooleanField(**said)
+    if option.kind is str:
+        return forms.CharField(**said)
+    ends = {"min": option.least, "max": option.most}
+    attrs = {name: end for name, end in ends.items() if end is not None}
+    number = forms.FloatField if option.kind is float else forms.IntegerField
+    return number(widget=forms.NumberInput(attrs=attrs), **said)
+
+
+def _plain(value: Any) -> Any:
+    """A whole number without a decimal point, as people write it."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _masked(names: Any) -> str:

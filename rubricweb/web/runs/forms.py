@@ -23,10 +23,11 @@ from rubricweb.selectors.rubrics.versions import published_versions
 from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.runs.planning.forecasts import Forecast
 from rubricweb.services.endpoints import endpoints
+from rubricweb.services.judges.definitions import grader
 from rubricweb.services.labels import require_rubric
 from rubricweb.services.runs import few_shot
 from rubricweb.services.runs.planning import plan_run
-from rubricweb.services.runs.starting import RunOptions, grader
+from rubricweb.services.runs.starting import RunOptions
 from rubricweb.templatetags.display import usd
 from rubricweb.templatetags.run_words import autograder_line, autograder_title
 from rubricweb.web.runs.vote_forms import DatasetChoice, VotingFields

@@ -14,6 +14,7 @@ from tests.api.conftest import World
 from tests.api.reviews.test_reviews import answer
 from tests.factories import ITEMS, Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.attempts import labelled_by_two
 from tests.worlds.remembered import remembered
 from tests.worlds.sampled import graded, label, numbered, opened, three_worst
 from tests.worlds.versions import changed, said
@@ -284,3 +285,17 @@ def test_people_were_asked_about_every_item_also_where_one_has_no_answer(
         "cases": None,
         "reason": "Label 20 random items first: fewer tell too little of the spread.",
     }
+
+
+def test_beside_each_plain_mean_stands_its_low_end(people: Cast, bob: ApiClient, as_member) -> None:
+    """By tests/worlds/attempts.py: people's lowest score is 0 and 17/24 do not pass, of the judge's 5/12."""
+    run, _ = labelled_by_two(people)
+    found = bob.get(f"/runs/{run.pk}/comparison")["mean_score"]
+    assert (found["labelled"]["lowest"], found["labelled"]["below_bar"]) == (0.0, pytest.approx(17 / 24))
+    for name in ("judged_labelled", "judged"):
+        assert (found[name]["lowest"], found[name]["below_bar"]) == (0.0, pytest.approx(5 / 12))
+    # What is hidden from somebody is in no low end.
+    opened(people, run, Source(), raters=[people.ed], name="Blind")
+    hidden = as_member(people.ed).get(f"/runs/{run.pk}/comparison")["mean_score"]
+    for name in ("labelled", "judged_labelled", "judged"):
+        assert (hidden[name]["value"], hidden[name]["lowest"], hidden[name]["below_bar"]) == (None,) * 3

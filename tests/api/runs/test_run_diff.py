@@ -3,11 +3,14 @@
 import pytest
 
 from rubricweb.models import Run
+from rubricweb.selectors.reviews.queue_sources import Source
 from tests import factories
 from tests.api.client import ApiClient
 from tests.api.conftest import World, by_the_book
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.attempts import attempts_run, stricter_run
+from tests.worlds.sampled import opened
 from tests.worlds.systems import answer, versions
 
 
@@ -43,6 +46,9 @@ def test_a_run_is_held_against_another(bob: ApiClient, world: World, newer: Run)
     assert found["run"]["mean"]["value"] == pytest.approx(7 / 9)
     assert (found["baseline"]["lowest"], found["run"]["lowest"]) == (0.0, pytest.approx(1 / 3))
     assert found["unseen_failures"] == 1.0  # three items exclude no share of failures
+    # Without a pass rule there is no bar.
+    below = found["baseline"]["below_bar"], found["run"]["below_bar"], found["below_bar_difference"]
+    assert below == (None, None, None)
     assert (found["run"]["name"], found["baseline"]["name"]) == ("second", "first")
     assert found["item_counts"] == {"regression": 0, "fix": 1, "unchanged": 2, "unpaired": 0}
     assert (found["run"]["coverage"], found["run"]["errors"], found["hidden_items"]) == (1.0, 0, 0)
@@ -210,3 +216,24 @@ def test_a_try_is_taken_where_there_is_nothing_else_and_said_to_be_one(bob: ApiC
     found = bob.get("/system-versions/against", **query)
     assert (found["run"]["id"], found["run"]["is_try"]) == (whole.pk, False)
     assert (found["difference"]["value"], found["n"]) == (pytest.approx(-1 / 6), 3)
+
+
+def test_what_does_not_pass_is_compared_over_the_same_cases(people: Cast, bob: ApiClient) -> None:
+    """By tests/worlds/attempts.py 5/12 did not pass, now none does; the interval is derived there."""
+    before = attempts_run(people)
+    after = stricter_run(people, before)
+    found = bob.get(path(after, before))
+    assert (found["baseline"]["below_bar"], found["run"]["below_bar"]) == (pytest.approx(5 / 12), 1.0)
+    difference = found["below_bar_difference"]
+    assert (difference["value"], difference["n"]) == (pytest.approx(7 / 12), 3)
+    assert (difference["low"], difference["high"]) == (pytest.approx(-0.8813, abs=1e-4), 1.0)
+
+
+def test_what_does_not_pass_is_not_told_who_is_to_review_blind(people: Cast, as_member) -> None:
+    before = attempts_run(people)
+    after = stricter_run(people, before)
+    opened(people, before, Source())  # by ann
+    found = as_member(people.ann).get(path(after, before))
+    assert (found["n"], found["below_bar_difference"]) == (0, None)
+    for side in ("run", "baseline"):
+        assert (found[side]["lowest"], found[side]["below_bar"]) == (None, None)

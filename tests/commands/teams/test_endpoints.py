@@ -44,6 +44,8 @@ def test_an_endpoint_is_added_with_all_its_options_and_nobody_sees_its_secrets(
             "0.5",
             "--top-p",
             "none",
+            "--seed",
+            "-1",
             "--max-output-tokens",
             "900",
             "--reasoning-effort",
@@ -59,6 +61,7 @@ def test_an_endpoint_is_added_with_all_its_options_and_nobody_sees_its_secrets(
     assert {name: row[name] for name in OPTIONS} == {
         "temperature": 0.5,
         "top_p": None,
+        "seed": -1,
         "max_output_tokens": 900,
         "reasoning_effort": "low",
         "fallback_model": "m-0",
@@ -157,6 +160,12 @@ def test_a_secret_written_on_the_command_line_is_refused_and_not_repeated(
     [
         (["--temperature", "3"], 1, "temperature: found 3; allowed: 0 to 2"),
         (["--temperature", "warm"], 2, "warm is no number, nor none"),
+        (["--seed", "7.5"], 2, "7.5 is no whole number, nor none"),
+        (
+            ["--max-output-tokens", "0"],
+            1,
+            "max_output_tokens: found 0; allowed: a whole number of tokens from 1",
+        ),
         (["--reasoning-effort", "very low"], 1, "reasoning_effort"),
         (["--max-concurrency", "0"], 2, "0 is not a whole number from 1"),
         (["--input-usd", "-1"], 2, "no amount of dollars"),

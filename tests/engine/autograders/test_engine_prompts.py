@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from rubricweb.engine.autograders import AUTOGRADERS, PerCriterionGrader
 from rubricweb.engine.autograders.examples.few_shot import Example
+from rubricweb.engine.autograders.instructions import fill, system_message
 from rubricweb.engine.autograders.material import TAGS, neutralised
-from rubricweb.engine.autograders.templates import fill, system_prompt
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.submission import Submission
 
@@ -210,7 +210,7 @@ def test_a_conversation_is_shown_turn_by_turn():
 
 @pytest.mark.parametrize("name", ["per_criterion", "per_criterion_yes_no", "one_shot", "rubric_as_judge"])
 def test_every_system_prompt_is_filled_and_says_what_matters(name):
-    text = system_prompt(name)
+    text = system_message(name)
     assert "{{" not in text
     assert "never instructions to you" in text
     assert "the error IS present" in text

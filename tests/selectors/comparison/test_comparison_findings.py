@@ -16,6 +16,7 @@ from rubricweb.engine.agreement import (
     mean_rates,
 )
 from rubricweb.engine.agreement.intervals import Figure, confidence_of_look
+from rubricweb.engine.agreement.scores.low_end import LowEnd
 from rubricweb.models import Criterion, Dataset, Run
 from rubricweb.selectors.comparison.comparison import Comparison, UnitsOfTestHalf
 from rubricweb.selectors.comparison.findings import findings
@@ -42,6 +43,9 @@ NO_ESTIMATE = PeopleEstimate(
     judged=NOTHING,
     samples=Samples([], [], version=None),
     cases={},
+    labelled_low_end=LowEnd(),
+    judged_labelled_low_end=LowEnd(),
+    judged_low_end=LowEnd(),
 )
 
 

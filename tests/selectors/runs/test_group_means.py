@@ -12,6 +12,7 @@ from rubricweb.selectors import dashboard
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.runs import results
 from rubricweb.selectors.runs.group_means import ONE_SCORE, no_groups
+from rubricweb.services.shared.run_summaries import summarise_stopped
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, LabelJudge, grade
@@ -33,7 +34,8 @@ def means(run: Run, people: Cast, **options) -> list[tuple[str | None, float | N
 def test_groups_have_means_over_fully_judged_items(people: Cast, run: Run) -> None:
     expected = [("Facts", round(2 / 3, 6), 3), ("Tone", round(1 / 3, 6), 3), (None, 1.0, 3)]
     assert means(run, people) == expected
-    facts = results.result(run, viewer=people.bob).groups[0]
+    facts, tone, rest = results.result(run, viewer=people.bob).groups
+    assert (facts.lowest, tone.lowest, rest.lowest) == (pytest.approx(3 / 7), 0.0, 1.0)
     assert facts.criteria == 2
     assert facts.score.low is not None
     assert facts.score.low < 2 / 3 < facts.score.high
@@ -55,6 +57,23 @@ def test_the_means_are_kept_when_a_run_ends_and_worked_out_for_runs_of_before(pe
     assert results.result(Run.objects.get(pk=run.pk), viewer=people.bob).groups == shown
 
 
+def test_groups_summed_up_before_get_their_lowest_scores_from_a_worker(people: Cast, run: Run) -> None:
+    kept = RunSummary.objects.get(run=run).groups
+    without = [{name: part for name, part in one.items() if name != "lowest"} for one in kept]
+    RunSummary.objects.filter(run=run).update(groups=without, score_high=0.99)
+    shown = results.result(Run.objects.get(pk=run.pk), viewer=people.bob).groups
+    assert [(one.score.n, one.lowest) for one in shown] == [(3, None)] * 3
+    summarise_stopped()
+    assert RunSummary.objects.get(run=run).groups == kept
+    # What has its lowest scores, or no group, is not summed up again.
+    RunSummary.objects.filter(run=run).update(score_high=0.99)
+    summarise_stopped()
+    assert RunSummary.objects.get(run=run).score_high == 0.99
+    RunSummary.objects.filter(run=run).update(groups=[])
+    summarise_stopped()
+    assert RunSummary.objects.get(run=run).score_high == 0.99
+
+
 def test_a_group_on_which_everything_abstained_has_no_mean(people: Cast) -> None:
     first = failing_run(people)
     run = factories.run(
@@ -62,6 +81,11 @@ def test_a_group_on_which_everything_abstained_has_no_mean(people: Cast) -> None
     )
     judge = InProcessJudge(lambda asked, said: "MET" if "Names" in asked else "CANNOT_ASSESS")
     assert means(grade(run, judge), people) == [("Facts", 1.0, 4), ("Tone", None, 0), (None, 1.0, 4)]
+    kept = RunSummary.objects.get(run=run)
+    assert [one["lowest"] for one in kept.groups] == [1.0, None, 1.0]
+    RunSummary.objects.filter(run=run).update(score_high=0.99)
+    summarise_stopped()  # a lowest score that there is none of is not looked for again
+    assert RunSummary.objects.get(run=run).score_high == 0.99
 
 
 def test_why_there_are_no_groups_is_said(people: Cast, run: Run) -> None:

@@ -7,6 +7,7 @@ import pytest
 from django.test import override_settings
 from django.utils import timezone
 
+from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import JournalEntry, JudgeEndpoint, JudgeSnapshot, Run
 from rubricweb.services.endpoints import endpoints
@@ -20,6 +21,7 @@ OPTIONS: dict[str, Any] = {
     "fallback_model": "m-0",
     "temperature": None,
     "top_p": 0.9,
+    "seed": 7,
     "max_output_tokens": 500,
     "reasoning_effort": "low",
     "logprobs": True,
@@ -76,8 +78,13 @@ def test_everything_entered_reaches_the_judge_that_is_asked(people: Cast, endpoi
     config = endpoints.loaded(again(started(people, endpoint)))
     assert (config.base_url, config.model, config.api_key) == ("https://judge.example/v1", "m-1", KEY)
     assert dict(config.extra_headers) == HEADERS
-    assert (config.temperature, config.top_p, config.max_output_tokens) == (None, 0.9, 500)
-    assert (config.reasoning_effort, config.fallback_model, config.logprobs) == ("low", "m-0", True)
+    assert (config.sampling.temperature, config.sampling.top_p) == (None, 0.9)
+    assert config.sampling.max_output_tokens == 500
+    assert (config.sampling.reasoning_effort, config.fallback_model, config.sampling.logprobs) == (
+        "low",
+        "m-0",
+        True,
+    )
     assert (config.concurrency, config.requests_per_minute, config.tokens_per_minute) == (7, 300, 40_000)
     assert config.cache_marks
     # 1,000 in, 400 of them cached, and 100 out: 600 × 2 + 400 × 0.5 + 100 × 8 dollars per million.
@@ -99,10 +106,14 @@ def test_no_secret_is_frozen_stored_in_clear_or_written_to_the_journal(
     assert endpoints.header_names(endpoint) == tuple(HEADERS)
 
 
-@override_settings(OPENAI_API_KEY=KEY, OPENAI_REASONING_EFFORT="high", OPENAI_EXTRA_HEADERS={"X-Team": "red"})
+@override_settings(
+    OPENAI_API_KEY=KEY,
+    OPENAI_SAMPLING=Sampling(reasoning_effort="high"),
+    OPENAI_EXTRA_HEADERS={"X-Team": "red"},
+)
 def test_the_judge_of_the_environment_takes_its_settings(people: Cast) -> None:
     config = endpoints.judge_to_ask(people.team, "environment")
-    assert (config.api_key, config.reasoning_effort) == (KEY, "high")
+    assert (config.api_key, config.sampling.reasoning_effort) == (KEY, "high")
     assert config.extra_headers == (("X-Team", "red"),)
     assert endpoints.judges_of(people.team)["environment"].extra_headers == ()
 
@@ -113,7 +124,8 @@ def test_a_run_of_before_these_options_is_still_asked(people: Cast, endpoint: Ju
     before = {name: value for name, value in run.judge.as_json().items() if name not in later}
     Run.objects.filter(pk=run.pk).update(judge=before)
     config = endpoints.loaded(again(run))
-    assert (config.top_p, config.reasoning_effort, config.fallback_model) == (None, "", "")
+    assert (config.sampling.top_p, config.sampling.reasoning_effort) == (None, "")
+    assert config.fallback_model == ""
 
 
 # ── Changing ─────────────────────────────────────────────────────────────────────────────────────
@@ -134,7 +146,7 @@ def test_a_run_goes_on_asking_what_it_froze_at_the_pace_of_today(
         api_key=KEY + "-2",
     )
     config = endpoints.loaded(again(run))
-    assert (config.model, config.temperature, config.output_usd_per_million) == ("m-1", None, 8.0)
+    assert (config.model, config.sampling.temperature, config.output_usd_per_million) == ("m-1", None, 8.0)
     assert (config.requests_per_minute, config.concurrency, config.api_key) == (60, 16, KEY + "-2")
     assert endpoints.judges_of(people.team)[f"endpoint-{endpoint.pk}"].model == "m-2"
 
@@ -143,7 +155,8 @@ def test_what_is_not_named_stays(people: Cast, endpoint: JudgeEndpoint) -> None:
     before = JudgeEndpoint.objects.values().get(pk=endpoint.pk)
     endpoints.edit_endpoint(endpoint, by=people.alice, temperature=0.5)
     after = JudgeEndpoint.objects.values().get(pk=endpoint.pk)
-    assert {name for name in before if before[name] != after[name]} == {"temperature"}
+    assert {name for name in before if before[name] != after[name]} == {"sampling"}
+    assert after["sampling"] == before["sampling"].changed(temperature=0.5)
     endpoints.edit_endpoint(endpoint, by=people.alice, temperature=0.5)
     [line] = JournalEntry.objects.filter(verb="edited")
     assert line.detail == {"fields": "temperature"}
@@ -279,6 +292,8 @@ NAN = float("nan")
         ("temperature", 2.1),
         ("temperature", NAN),
         ("top_p", 0.0),
+        ("seed", 2**63),
+        ("seed", True),
         ("top_p", 1.1),
         ("max_output_tokens", 0),
         ("max_output_tokens", 2**31),
@@ -337,7 +352,7 @@ def test_an_endpoint_that_has_half_a_price_already_can_be_changed_and_its_price_
 ) -> None:
     JudgeEndpoint.objects.filter(pk=endpoint.pk).update(output_usd_per_million=None)
     as_shown: dict[str, Any] = OPTIONS | {OUTPUT: None, "top_p": 0.5}
-    assert endpoints.edit_endpoint(endpoint, by=people.alice, **as_shown).top_p == 0.5
+    assert endpoints.edit_endpoint(endpoint, by=people.alice, **as_shown).sampling.top_p == 0.5
     with pytest.raises(Invalid) as refusal:
         endpoints.edit_endpoint(endpoint, by=people.alice, input_usd_per_million=3.0)
     assert places(refusal) == [OUTPUT]

@@ -8,6 +8,7 @@ from django.test import override_settings
 from django.urls import reverse
 from django.utils import timezone
 
+from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Fail, Lexical, Say, Script
 from rubricweb.judges.offline.server import running_server
@@ -63,8 +64,8 @@ def test_an_owner_adds_an_endpoint_and_nobody_sees_its_secrets_again(people: Cas
     answer = client.post(url("settings_judge_new", people), SENT, follow=True)
     assert "Ours" in answer.content.decode()
     stored = JudgeEndpoint.objects.get(name="Ours")
-    assert (stored.temperature, stored.top_p, stored.reasoning_effort) == (0.5, None, "low")
-    assert (stored.fallback_model, stored.logprobs, stored.batches) == ("m-0", True, True)
+    assert stored.sampling == Sampling(temperature=0.5, reasoning_effort="low", logprobs=True)
+    assert (stored.fallback_model, stored.batches) == ("m-0", True)
     assert stored.cache_marks
     assert (stored.max_concurrency, stored.requests_per_minute) == (7, 300)
     asked = endpoints.judge_to_ask(people.team, f"endpoint-{stored.pk}")

@@ -1,5 +1,7 @@
 """Shapes of a run held against its baseline."""
 
+# Long because the shapes of one difference are read together.
+
 from typing import Annotated, Any, Literal, get_args
 
 from ninja import Schema
@@ -35,7 +37,8 @@ PairedByName = Annotated[
 
 class RunSide(Schema):
     """One of the two runs over the items you may see. `mean` is over the items or cases that both scored,
-    `lowest` the lowest score among them.
+    `lowest` the lowest score among them, `below_bar` the share of them that does not pass by the pass rule of
+    the run's rubric, null unless both runs have one.
     """
 
     id: int
@@ -56,6 +59,7 @@ class RunSide(Schema):
     errors: int
     mean: Figure
     lowest: float | None
+    below_bar: Share
 
 
 class Setting(Shape[ShownSetting]):
@@ -167,6 +171,13 @@ class RunDiff(Schema):
     paired_by: PairedByName
     n: int
     difference: Figure
+    below_bar_difference: Annotated[
+        Figure | None,
+        Field(
+            description="Of the shares below the bar, over the `n` items or cases on which both pass rules "
+            "have a word; null unless both runs have a pass rule."
+        ),
+    ]
     unseen_failures: Annotated[
         float | None,
         Field(
@@ -190,11 +201,13 @@ class RunDiff(Schema):
 
     @staticmethod
     def resolve_run(diff: Any) -> RunSide:
-        return _side(diff.sides[0], diff.scores.mean_other, diff.scores.lowest_other)
+        below_bar = diff.below_bar.other.value if diff.below_bar else None
+        return _side(diff.sides[0], diff.scores.mean_other, diff.scores.lowest_other, below_bar)
 
     @staticmethod
     def resolve_baseline(diff: Any) -> RunSide:
-        return _side(diff.sides[1], diff.scores.mean_one, diff.scores.lowest_one)
+        below_bar = diff.below_bar.one.value if diff.below_bar else None
+        return _side(diff.sides[1], diff.scores.mean_one, diff.scores.lowest_one, below_bar)
 
     @staticmethod
     def resolve_n(diff: Any) -> int:
@@ -203,6 +216,10 @@ class RunDiff(Schema):
     @staticmethod
     def resolve_difference(diff: Any) -> Any:
         return diff.scores.difference
+
+    @staticmethod
+    def resolve_below_bar_difference(diff: Any) -> Any:
+        return diff.below_bar and diff.below_bar.difference
 
     @staticmethod
     def resolve_direction(diff: Any) -> str | None:
@@ -221,7 +238,7 @@ class RunDiff(Schema):
         return diff.counts
 
 
-def _side(side: Any, mean: Any, lowest: float | None) -> RunSide:
+def _side(side: Any, mean: Any, lowest: float | None, below_bar: float | None) -> RunSide:
     return RunSide(
         id=side.run.pk,
         name=str(side.run),
@@ -236,6 +253,7 @@ def _side(side: Any, mean: Any, lowest: float | None) -> RunSide:
         errors=side.errors,
         mean=Figure.from_orm(mean),
         lowest=lowest,
+        below_bar=below_bar,
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.agreement.intervals import Figure, Floats
 from rubricweb.engine.agreement.ratings import cluster_codes
+from rubricweb.engine.agreement.scores.low_end import low_end
 from rubricweb.engine.agreement.scores.means import mean_figure
 from rubricweb.engine.agreement.scores.pairing import Unit, case_means
 from rubricweb.engine.report import EvaluationReport
@@ -20,9 +21,10 @@ class ReportSummary:
     """Figures over several submissions graded by one rubric.
 
     `fully_judged` of the `items` have no error. `score` is the mean score, `lowest` the lowest one, `passed`
-    the share that passes the rubric's rule among those it has a word on, each None without any. `groups` has
-    the mean of every group of criteria, None holding the ungrouped; it is empty where no report has groups.
-    Each figure's `n` counts the submissions it rests on, or their cases, as `unit` says.
+    the share that passes the rubric's rule among those it has a word on and `below_bar` the rest of them,
+    each None without any. `groups` has the mean of every group of criteria, None holding the ungrouped, and
+    `group_lowest` the lowest score of each; both are empty where no report has groups. Each figure's `n`
+    counts the submissions it rests on, or their cases, as `unit` says.
     """
 
     items: int
@@ -32,6 +34,8 @@ class ReportSummary:
     groups: dict[str | None, Figure]
     unit: Unit = "item"
     lowest: float | None = None
+    below_bar: float | None = None
+    group_lowest: dict[str | None, float | None] = field(default_factory=dict)
 
 
 def summarise_reports(
@@ -63,22 +67,33 @@ def summarise_reports(
         raise ValueError(f"{len(places)} cases for {len(everything)} reports; allowed: one each")
     is_counted = np.array([failed_items == "include" or not report.errors for report in everything], np.bool_)
 
-    def figure(values: Iterable[float | None]) -> Figure:
-        column = np.array([*values], dtype=np.float64)
-        return mean_figure(case_means(column[is_counted], places[is_counted]).tolist())
+    counted = [report for report, counts in zip(everything, is_counted, strict=True) if counts]
+    of_case = places[is_counted]
+
+    def figure(values: Floats) -> Figure:
+        return mean_figure(case_means(values, of_case).tolist())
 
     def of_group(report: EvaluationReport, name: str | None) -> float | None:
         part = (report.groups or {}).get(name)
         return part.score if part else None
 
-    counted = [report for report, counts in zip(everything, is_counted, strict=True) if counts]
+    scores, passed = (_column(getattr(one, name) for one in counted) for name in ("score", "passed"))
     names = dict.fromkeys(name for report in counted for name in report.groups or {})
+    groups = {name: _column(of_group(report, name) for report in counted) for name in names}
+    ends = low_end(scores, passed, of_case)
     return ReportSummary(
         items=len(everything),
         fully_judged=sum(not report.errors for report in everything),
-        score=figure(report.score for report in everything),
-        passed=figure(report.passed for report in everything),
-        groups={name: figure(of_group(report, name) for report in everything) for name in names},
+        score=figure(scores),
+        passed=figure(passed),
+        groups={name: figure(column) for name, column in groups.items()},
         unit="item" if len(np.unique(places)) == len(places) else "case",
-        lowest=min((report.score for report in counted if report.score is not None), default=None),
+        lowest=ends.lowest,
+        below_bar=ends.below_bar,
+        group_lowest={name: low_end(column).lowest for name, column in groups.items()},
     )
+
+
+def _column(values: Iterable[float | None]) -> Floats:
+    """NaN for None."""
+    return np.array([*values], dtype=np.float64)

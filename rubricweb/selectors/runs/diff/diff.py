@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet
 
 from rubricweb.engine.agreement import Figure, RunComparison
 from rubricweb.engine.agreement.intervals import simultaneous
+from rubricweb.engine.agreement.scores.low_end import BelowBar, compare_below_bar
 from rubricweb.engine.agreement.scores.means import mean_columns
 from rubricweb.engine.agreement.scores.pairing import Unit, unit_means
 from rubricweb.engine.agreement.scores.scores import compare_runs
@@ -73,11 +74,12 @@ class RunDiff:
     are averaged. `without_pair` says why those that are in no difference are in none.
 
     `scores` covers items that both scored (its `one` is the baseline, its `other` the run), on `scale`:
-    "score", or "raw score" when only one run normalised. `counts` are items by ITEM_CHANGES. The parts of
-    `criteria`, `only_run` and `only_baseline` and `rest` add up to the difference of mean scores; `rest` is
-    what the limits 0 and 1, length penalties and items' own rubrics do, None when a run has no score by
-    criterion. `on_own_rubrics` counts items either run graded by a rubric of their own. `withheld` are the
-    ids of those of the two whose calls are withheld from the viewer.
+    "score", or "raw score" when only one run normalised. `below_bar` has the shares of these that do not
+    pass, each by the pass rule of its own run's rubric, None unless both have one. `counts` are items by
+    ITEM_CHANGES. The parts of `criteria`, `only_run` and `only_baseline` and `rest` add up to the difference
+    of mean scores; `rest` is what the limits 0 and 1, length penalties and items' own rubrics do, None when a
+    run has no score by criterion. `on_own_rubrics` counts items either run graded by a rubric of their own.
+    `withheld` are the ids of those of the two whose calls are withheld from the viewer.
     """
 
     run: Run
@@ -86,6 +88,7 @@ class RunDiff:
     scale: str
     paired_by: Unit
     scores: RunComparison
+    below_bar: BelowBar | None
     sides: tuple[Side, Side]
     counts: Mapping[str, int]
     criteria: tuple[CriterionChange, ...]
@@ -242,6 +245,7 @@ def run_diff(
         settings=settings_that_differ(run, baseline, partners),
         scale=score_scale(run, baseline),
         scores=scores,
+        below_bar=compare_below_bar(changes.baseline.passed, changes.run.passed),
         paired_by=changes.by,
         sides=(
             _side(run, sizes[run.pk], paired.systems[0], paired.run.grades),

@@ -33,7 +33,11 @@ class ItemGrade(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ItemGrades:
-    """What one run has on items or cases: `ItemGrade` as arrays, with 0 `answers` where it has none."""
+    """What one run has on items or cases: `ItemGrade` as arrays, with 0 `answers` where it has none.
+
+    `passed` is 1 or 0 by the rubric's pass rule, of a case the share of its answers that pass, NaN where the
+    rule has no word on it and where there is no score.
+    """
 
     answers: Ints
     rubric_versions: Ints
@@ -41,6 +45,7 @@ class ItemGrades:
     coverages: Floats
     errors: Ints
     graded: Bools
+    passed: Floats
 
     @property
     def there(self) -> Bools:
@@ -99,6 +104,7 @@ class SideItems:
             unit_means(grades.coverages, places, units),
             np.bincount(places, weights=grades.errors, minlength=units).astype(np.int64),
             (answers > 0) & (ungraded == 0),
+            unit_means(grades.passed, places, units),
         )
 
     def answers_by_unit(self, answers: CriterionAnswersOfRun, units: int) -> CriterionAnswersOfRun:
@@ -292,22 +298,24 @@ def _read_with_cases(run: Run, field: str) -> tuple[SideItems, Ints]:
     return _side(item_ids, cases, grades), wordings[order]
 
 
-_GRADES = ints, floats, floats, ints, present
+_GRADES = ints, floats, floats, ints, present, floats
 
 
 def _rows(run: Run, field: str, *more: str) -> QuerySet[RunItem, tuple[Any, ...]]:
     # Turning 100,000 of these into times takes longer than reading them, and only their absence counts.
     graded_at = Case(When(graded_at=None, then=None), default=Value("then"), output_field=TextField())
-    fields = ("item_id", "rubric_version_id", field, "coverage", "errors", graded_at)
+    fields = ("item_id", "rubric_version_id", field, "coverage", "errors", graded_at, "passed")
     return RunItem.objects.filter(run=run).order_by().values_list(*fields, *more)
 
 
 def _side(item_ids: Ints, cases: Ints, read: list[Any]) -> SideItems:
     """As the rows were read, in the order of their items; scores of items with an error are none."""
-    versions, scores, coverages, errors, graded = read
+    versions, scores, coverages, errors, graded, passed = read
     scores[errors > 0] = np.nan
+    passed[np.isnan(scores)] = np.nan
     order = np.argsort(item_ids)
-    grades = ItemGrades(np.ones(len(item_ids), dtype=np.int64), versions, scores, coverages, errors, graded)
+    answers = np.ones(len(item_ids), dtype=np.int64)
+    grades = ItemGrades(answers, versions, scores, coverages, errors, graded, passed)
     return SideItems(item_ids[order], ints([]), cases[order] if len(cases) else cases, grades.take(order))
 
 

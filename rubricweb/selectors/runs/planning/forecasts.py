@@ -344,7 +344,7 @@ class _JudgeShare:
         else:
             answers = mean(one.answers for one in self.asked) if self.asked else 1
             low, high = (tokens * answers for tokens in ASSUMED_TOKENS_PER_ANSWER)
-        most = self.config.max_output_tokens or math.inf
+        most = self.config.sampling.max_output_tokens or math.inf
         return new.times(min(low, most), min(high, most))
 
     def _seconds(self, new: Range, tokens: Range, processes: int) -> Range:

@@ -106,21 +106,24 @@ class _PromptBuilder:
 
     def __post_init__(self) -> None:
         self.graders = Graders(self.run)
-        self.first = first_repeats(self.judges, self.repeats)
+        self.first = first_repeats(self.judges, self.repeats, self.graders.member_words)
 
     def read(self, sample: Iterable[Item]) -> Iterator[SampledQuestion]:
         holistic = self.run.autograder == PER_ITEM
         for item in sample:
-            for prompt in self._prompts(item):
-                size = len((prompt.system + prompt.user).encode("utf-8", "surrogatepass"))
-                answers = 1 if holistic else len(prompt.criteria)
-                for name, config in self.judges.items():
+            # Members that are told the same are asked the same.
+            usual = self._prompts(item)
+            for name, config in self.judges.items():
+                own = name in self.graders.member_words
+                for prompt in self._prompts(item, name) if own else usual:
+                    size = len((prompt.system + prompt.user).encode("utf-8", "surrogatepass"))
+                    answers = 1 if holistic else len(prompt.criteria)
                     for repeat in range(self.first[name], self.first[name] + self.repeats[name]):
                         yield SampledQuestion(
                             item.pk, name, size, answers, content_key(config, prompt, repeat)
                         )
 
-    def _prompts(self, item: Item) -> Sequence[Prompt]:
+    def _prompts(self, item: Item, member: str = "") -> Sequence[Prompt]:
         version = item.rubric_version or self.run.rubric_version
         if version is None or not self.judges:
             return ()
@@ -128,7 +131,7 @@ class _PromptBuilder:
         unasked = [index for index, criterion in enumerate(rubric.criteria) if not criterion.is_check]
         if not unasked:
             return ()
-        grader = self.graders.single(version.pk)
+        grader = self.graders.single(version.pk, member)
         if self.run.autograder == PER_ITEM:
             return grader.prompts(item.to_engine(), rubric)
         return grader.prompts(item.to_engine(), rubric, only=unasked)

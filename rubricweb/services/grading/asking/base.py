@@ -47,7 +47,7 @@ class GradingStrategy(ABC):
         self.run = run
         self.judges = judges
         self.graders = Graders(run)
-        self._first_repeats = first_repeats(judges, run.repeats_of(judges))
+        self._first_repeats = first_repeats(judges, run.repeats_of(judges), self.graders.member_words)
 
     @abstractmethod
     def questions(self, item: OpenItem) -> Iterator[Question]:

@@ -31,6 +31,7 @@ def test_a_report_with_errors_is_in_no_figure() -> None:
     assert (found.score.value, found.score.n) == (pytest.approx(0.65), 2)
     assert (found.passed.value, found.passed.n) == (0.5, 2)
     assert (found.groups["facts"].value, found.groups["facts"].n) == (0.9, 1)
+    assert (found.lowest, found.below_bar, found.group_lowest) == (0.5, 0.5, {"facts": 0.9})
     assert (found.items, found.fully_judged) == (3, 2)
 
 
@@ -46,6 +47,7 @@ def test_of_nothing_there_is_nothing_to_say() -> None:
     found = summarise_reports([report(None)])
     assert (found.score.value, found.score.n, found.passed.value, found.groups) == (None, 0, None, {})
     assert (found.score.reason, found.passed.reason) == ("nothing to measure",) * 2
+    assert (found.lowest, found.below_bar, found.group_lowest) == (None, None, {})
 
 
 def test_three_perfect_reports_do_not_show_that_all_are() -> None:

@@ -300,7 +300,7 @@ def test_every_setting_that_shapes_answers_is_told(people: Cast, dataset, versio
         ("Asked at", elsewhere, "http://127.0.0.1:9/v1"),
         ("Top p", "0.5", "not set"),
         ("Reasoning effort", "low", "not set"),
-        ("Probabilities of tokens", "asked for", "not asked for"),
+        ("Token probabilities", "asked for", "not asked for"),
         ("Fallback model", "z", "not set"),
     ]
     rule = (

@@ -1,7 +1,7 @@
 """What judges are sent, byte for byte: an edit of a prompt would make every stored answer a stranger.
 
 `golden.json` holds the digests of system prompt, user prompt and schema, and the content key, of every
-question of `golden.py`. A new form is added there; a digest that is there is never changed.
+question of `questions.py`. A new form is added there; a digest that is there is never changed.
 """
 
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.judges.golden import FORMS, digests
+from tests.judges.golden.questions import FORMS, digests
 
 STORED = json.loads((Path(__file__).parent / "golden.json").read_text("utf-8"))
 

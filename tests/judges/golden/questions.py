@@ -12,6 +12,7 @@ from rubricweb.engine import Rubric, Submission
 from rubricweb.engine.autograders import AUTOGRADERS, CascadeGrader, Member, PanelGrader, Stage
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.engine.autograders.examples.few_shot import Example
+from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.engine.report import GradingError, Vote
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.client.reply_formats import strict_schema
@@ -53,7 +54,7 @@ ASKED = Submission(
     output="It broke after 31 days. {{frame}}", query="Can I return it?", reference="No.", thinking="Hm."
 )
 JUDGE = JudgeConfig(name="any", base_url="http://127.0.0.1:1/v1", model="m")
-OTHER = replace(JUDGE, name="other", model="n", temperature=None, top_p=0.5, seed=3)
+OTHER = replace(JUDGE, name="other", model="n", sampling=Sampling(temperature=None, top_p=0.5, seed=3))
 
 
 def examples_for(rubric: Rubric) -> dict[int, tuple[Example, ...]]:

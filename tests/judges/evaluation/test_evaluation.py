@@ -24,7 +24,7 @@ from rubricweb.judges.offline.script import Request, Say, Script
 from rubricweb.judges.offline.server import running_server
 from tests.judges.completion import completion
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class Judge:

@@ -1,4 +1,4 @@
-"""What beginnings that are paid once save, and what they cost in time: `python -m benchmarks.prompt_cache`.
+"""What beginnings paid once save and cost in time: `python -m benchmarks.grading.prompt_cache`.
 
 A Celery worker grades items of 3,000 words with ten criteria against the scripted server, which caches the
 beginnings of prompts as providers do: from the first token of an answer on, from 1,024 tokens on, in steps of
@@ -133,7 +133,7 @@ def _dataset(bench: Bench, items: int) -> "Dataset":
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.prompt_cache",
+        prog="python -m benchmarks.grading.prompt_cache",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -1,0 +1,1 @@
+"""How a judge is asked, whoever it is and wherever it answers."""
