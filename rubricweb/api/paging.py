@@ -4,8 +4,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, TypeVar
 
+from django.db.models import Q
 from pydantic import BaseModel, Field
 
+from rubricweb.api.operations import TokenRequest
+from rubricweb.selectors.shared.archived import Listed, archived_left_out
 from rubricweb.selectors.shared.pages import Page, not_ours, number_cursor, numbers_in
 
 Row = TypeVar("Row")
@@ -37,6 +40,18 @@ class ArchivedQuery(BaseModel):
 def listed(page: Page[Any]) -> dict[str, Any]:
     """A page of a selector as every list answers it."""
     return {"items": page.rows, "next_cursor": page.next_cursor}
+
+
+def whole(rows: Iterable[Any]) -> dict[str, Any]:
+    """The same of a list that is all on one page."""
+    return {"items": list(rows), "next_cursor": None}
+
+
+def leaving_out_archived(
+    request: TokenRequest, model: type[Listed], *narrowed: Q, archived: bool = False
+) -> dict[str, Any]:
+    """What such a list says of archived rows; nothing where those are what was asked for."""
+    return {"left_out": archived_left_out(request.auth.team, model, *narrowed, archived=archived)}
 
 
 def cut(rows: Iterable[Row], asked: ListQuery, *, key: Callable[[Row], Sequence[Any]]) -> dict[str, Any]:

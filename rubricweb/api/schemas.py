@@ -93,10 +93,10 @@ NextCursor = Annotated[
 
 
 class LeftOut(Schema):
-    """Items a list leaves out for one reason."""
+    """What a list leaves out for one reason."""
 
     why: Annotated[str, OneOf(REASONS)]
-    items: int
+    items: Annotated[int, Field(description="How many, of whatever is listed.")]
     says: Annotated[str, Field(description="The same as a sentence.")]
 
 

@@ -25,7 +25,7 @@ from rubricweb.engine.datasets import DataItem, RubricDataset
 from rubricweb.engine.errors import InvalidFile, InvalidRubric, UnreadableReply
 from rubricweb.engine.published.former_names import refuse_name
 from rubricweb.engine.report import CriterionReport, EvaluationReport
-from rubricweb.engine.rubric import Criterion, LengthPenalty, Option, PassRule, Rubric
+from rubricweb.engine.rubric import Criterion, LengthPenalty, Option, PassRule, Rubric, Section
 from rubricweb.engine.scoring import compute_length_penalty
 from rubricweb.engine.submission import Submission
 from rubricweb.engine.thinking import (
@@ -71,6 +71,7 @@ __all__ = [
     "RubricAsJudgeGenerateFn",
     "RubricAsJudgeOutput",
     "RubricDataset",
+    "Section",
     "Submission",
     "ThinkingOutputDict",
     "UnreadableReply",

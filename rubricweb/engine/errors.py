@@ -71,7 +71,12 @@ class InvalidRubric(Invalid):
 
 
 class InvalidFile(Invalid):
-    """A dataset or label file that is refused; places read ``items[3].id`` or ``line 4: id``."""
+    """A dataset or label file that is refused; places read ``items[3].id`` or ``line 4: id``.
+
+    ``read_as`` is the format the file was taken for, in words; empty where nothing says it.
+    """
+
+    read_as = ""
 
 
 class ConfigurationError(EngineError):
@@ -172,6 +177,11 @@ def encodable(text: str) -> str:
 def shortened(text: str, limit: int = 60) -> str:
     """The text itself, or its beginning and an ellipsis when it is longer than ``limit`` characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def named_as(filename: str, read_as: str) -> str:
+    """A refused file by its name and, where that is known, the format it was taken for."""
+    return f"{filename}, read as {read_as}" if read_as else filename
 
 
 def nearest(word: str, allowed: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from typing import Self
 from django.conf import settings
 from django.db import models
 
+from rubricweb.engine.formats.content_ids import name_of
 from rubricweb.engine.submission import Submission
 from rubricweb.models.rubrics import RubricVersion
 from rubricweb.models.teams import Archivable, Team
@@ -167,7 +168,7 @@ class Case(models.Model):
         indexes = [models.Index(fields=["dataset", "half"], name="case_of_half")]
 
     def __str__(self) -> str:
-        return self.key
+        return name_of(self.key, id=self.pk)
 
 
 class CaseTag(models.Model):
@@ -317,7 +318,7 @@ class Item(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.key
+        return name_of(self.key, id=self.pk)
 
     def to_engine(self) -> Submission:
         """What a judge is shown; the dataset's prompt and reference stand in for missing ones."""

@@ -44,6 +44,8 @@ class RubricVersion(models.Model):
     # engine.PassRule and engine.LengthPenalty as plain data.
     pass_rule = models.JSONField(null=True)
     length_penalty = models.JSONField(null=True)
+    # engine.Rubric.metadata: ids, descriptions and sections of its file, which no grader is shown.
+    metadata = models.JSONField(default=dict)
     note = models.CharField(max_length=300, blank=True)
     published_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
@@ -66,14 +68,21 @@ class RubricVersion(models.Model):
 
     def to_engine(self) -> engine.Rubric:
         """The engine's rubric, criteria in order. Reads `self.criteria` (prefetch it for many)."""
+        descriptions = self.metadata.get("descriptions", {})
         return engine.Rubric(
-            criteria=[criterion.to_engine() for criterion in self.criteria.all()],
+            criteria=[
+                criterion.to_engine(description=descriptions.get(str(place)))
+                for place, criterion in enumerate(self.criteria.all())
+            ],
             title=self.title,
             guidelines=self.guidelines,
             pass_rule=None if self.pass_rule is None else engine.PassRule(**self.pass_rule),
             length_penalty=None
             if self.length_penalty is None
             else engine.LengthPenalty(**self.length_penalty),
+            id=self.metadata.get("id"),
+            description=self.metadata.get("description"),
+            sections=[engine.Section(**section) for section in self.metadata.get("sections", ())],
         )
 
 
@@ -178,7 +187,7 @@ class Criterion(models.Model):
         """The same with the guidelines above it. Reads `version`."""
         return (*self.question, " ".join(self.version.guidelines.split()))
 
-    def to_engine(self) -> engine.Criterion:
+    def to_engine(self, *, description: str | None = None) -> engine.Criterion:
         return engine.Criterion(
             weight=self.weight,
             requirement=self.requirement,
@@ -195,6 +204,7 @@ class Criterion(models.Model):
             check=self.check_name or None,
             params=self.params,
             id=self.uid or None,
+            description=description,
         )
 
 

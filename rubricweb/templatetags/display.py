@@ -280,7 +280,7 @@ def item_title(titles: Mapping[int, ItemTitle], item_id: int) -> SafeString:
         return format_html("{}", MISSING)
     return format_html(
         '<span class="item-title"{}><span class="item-title__number num">{}</span> <bdi>{}</bdi></span>',
-        format_html(' title="{}"', given_key(title.key)) if given_key(title.key) else "",
+        format_html(' title="{}"', title.key) if title.key else "",
         title.number,
         title.words,
     )

@@ -13,6 +13,7 @@ from rubricweb.engine.autograders.outputs import OneShotOutput, PerCriterionOutp
 from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.content import content_key
+from tests.sampling import SAID
 
 CONFIG = JudgeConfig(name="j", base_url="http://localhost/v1", model="m")
 PROMPT = Prompt("Judge.", "Paris.", PerCriterionOutput, (0,))
@@ -20,14 +21,9 @@ PROMPT = Prompt("Judge.", "Paris.", PerCriterionOutput, (0,))
 DECIDING = {
     "base_url": "http://localhost:8080/v1",
     "model": "other",
-    "temperature": 0.7,
-    "max_output_tokens": 10,
-    "seed": 1,
-    "top_p": 0.5,
-    "reasoning_effort": "low",
+    **SAID,
     "extra_headers": (("X-Provider", "b"),),
     "fallback_model": "smaller",
-    "logprobs": True,
     "identity": "offline",
 }
 NOT_DECIDING = {

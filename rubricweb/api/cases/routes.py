@@ -40,5 +40,5 @@ def correct_case(request: TokenRequest, case_id: int, body: version_schemas.Case
     case = access.access_case(request.auth.team, case_id)
     words = right_words(body)
     if body.plan:
-        return corrections.plan_case(case, words)
+        return corrections.plan_case(case, words, request.auth.user)
     return corrections.correct_case(case, words, by=request.auth.user, note=body.note)

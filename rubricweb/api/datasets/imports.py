@@ -16,6 +16,7 @@ from rubricweb.models import DatasetImport, Role
 from rubricweb.selectors.datasets import imports as selected
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.services.datasets import imports as services
+from rubricweb.services.datasets.datasets import said_columns
 from rubricweb.services.shared.uploads import keep
 
 imports = Room("datasets")
@@ -49,6 +50,7 @@ def start_import(request: TokenRequest, file: File[UploadedFile], asked: Form[sc
         name=asked.name,
         system=asked.system,
         as_attempt=asked.as_attempt,
+        columns=said_columns(asked.columns),
         strict=asked.strict,
         duplicates=asked.duplicates,
         new_names=asked.new_names,
@@ -69,7 +71,7 @@ def list_imports(request: TokenRequest, asked: Query[ListQuery]) -> Any:
     """Imports, newest first."""
     team = request.auth.team
     imports_page = selected.imports(team, cursor=asked.cursor, size=asked.limit)
-    rows = selected.without_hidden_keys(imports_page.rows, viewer=request.auth.user, team=team)
+    rows = selected.without_hidden_names(imports_page.rows, viewer=request.auth.user, team=team)
     return listed(replace(imports_page, rows=tuple(rows)))
 
 
@@ -87,7 +89,7 @@ def get_import(request: TokenRequest, import_id: int) -> Any:
 )
 def list_import_faults(request: TokenRequest, import_id: int) -> HttpResponse:
     """Every fault of a refused file."""
-    job = access.access_import(request.auth.team, import_id)
+    job = _shown(request, access.access_import(request.auth.team, import_id))
     return HttpResponse(selected.faults_csv(job), content_type="text/csv; charset=utf-8")
 
 
@@ -114,5 +116,5 @@ def cancel_import(request: TokenRequest, import_id: int) -> Any:
 
 
 def _shown(request: TokenRequest, job: DatasetImport) -> DatasetImport:
-    [shown] = selected.without_hidden_keys([job], viewer=request.auth.user, team=request.auth.team)
+    [shown] = selected.without_hidden_names([job], viewer=request.auth.user, team=request.auth.team)
     return shown

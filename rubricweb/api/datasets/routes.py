@@ -11,7 +11,7 @@ from rubricweb.api.datasets import schemas
 from rubricweb.api.deletions import schemas as deletion_schemas
 from rubricweb.api.deletions.deleting import deleted, planned
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.paging import listed
+from rubricweb.api.paging import leaving_out_archived, listed
 from rubricweb.api.people import people
 from rubricweb.api.schemas import Naming, WithFields, list_of
 from rubricweb.models import Dataset, Role, RubricVersion, Team
@@ -21,6 +21,7 @@ from rubricweb.selectors.datasets.halves import read_half
 from rubricweb.selectors.datasets.imports import imported_raters
 from rubricweb.selectors.datasets.systems import answers_called
 from rubricweb.selectors.datasets.tags import asked_tags, name_tags
+from rubricweb.selectors.datasets.versions import retired_left_out
 from rubricweb.services.datasets import answers, raters, splits
 from rubricweb.services.datasets import columns as column_services
 from rubricweb.services.datasets import datasets as services
@@ -29,18 +30,17 @@ from rubricweb.services.shared import archiving
 datasets = Room("datasets")
 
 
-@datasets.read("/datasets", Role.VIEWER, list_of(schemas.DatasetInList))
+@datasets.read("/datasets", Role.VIEWER, list_of(schemas.DatasetInList, leaves_out=True))
 def list_datasets(request: TokenRequest, asked: Query[schemas.DatasetQuery]) -> Any:
     """The team's datasets, newest first."""
-    return listed(
-        selected.datasets(
-            request.auth.team,
-            search=asked.search,
-            archived=asked.archived,
-            cursor=asked.cursor,
-            size=asked.limit,
-        )
+    page = selected.datasets(
+        request.auth.team,
+        search=asked.search,
+        archived=asked.archived,
+        cursor=asked.cursor,
+        size=asked.limit,
     )
+    return listed(page) | leaving_out_archived(request, Dataset, archived=asked.archived)
 
 
 @datasets.write("POST", "/datasets/import", Role.EDITOR, schemas.ImportedDataset, status=201)
@@ -67,6 +67,7 @@ def import_dataset(
         filename=filename,
         name=form.name,
         system=form.system,
+        columns=services.said_columns(form.columns),
         choices=form.choices(strict=form.strict),
     )
     shown = schemas.dataset_in_full(stored.dataset, request.auth.user)
@@ -81,6 +82,7 @@ def plan_import(request: TokenRequest, file: File[UploadedFile], form: Form[sche
     """
     data, filename = uploads.read(file)
     given: dict[str, Any] = {"name": form.name, "system": form.system, "strict": form.strict}
+    given["columns"] = services.said_columns(form.columns)
     return services.plan_dataset_file(request.auth.team, data=data, filename=filename, **given)
 
 
@@ -102,6 +104,7 @@ def add_items(
         by=request.auth.user,
         data=data,
         filename=filename,
+        columns=services.said_columns(form.columns),
         choices=form.choices(strict=form.strict),
     )
     shown = schemas.dataset_in_full(dataset, request.auth.user)
@@ -119,6 +122,7 @@ def plan_items(
     dataset = access.access_dataset(request.auth.team, dataset_id)
     data, filename = uploads.read(file)
     given: dict[str, Any] = {"data": data, "filename": filename, "strict": form.strict}
+    given["columns"] = services.said_columns(form.columns)
     return services.plan_items(dataset, viewer=request.auth.user, **given)
 
 
@@ -174,35 +178,36 @@ def add_answers(
     data, filename = uploads.read(file)
     given: dict[str, Any] = {"data": data, "filename": filename}
     given |= {"system": form.system, "as_attempt": form.as_attempt}
+    given["columns"] = services.said_columns(form.columns)
     if form.plan:
         return answers.plan_answers(dataset, viewer=request.auth.user, **given)
     return answers.add_answers(dataset, by=request.auth.user, choices=form.choices(), **given)
 
 
-@datasets.read("/datasets/{int:dataset_id}/items", Role.VIEWER, list_of(schemas.ItemInList))
+@datasets.read("/datasets/{int:dataset_id}/items", Role.VIEWER, list_of(schemas.ItemInList, leaves_out=True))
 def list_items(request: TokenRequest, dataset_id: int, asked: Query[schemas.ItemQuery]) -> Any:
     """The items of a dataset, without their bodies.
 
     Those it has now, unless `version` names another version or those that are retired.
     """
     dataset = access.access_dataset(request.auth.team, dataset_id)
-    return listed(
-        selected.items(
-            dataset,
-            viewer=request.auth.user,
-            search=asked.search,
-            order=asked.sort,
-            cursor=asked.cursor,
-            size=asked.limit,
-            where=read_where(dataset, asked.where),
-            listed=selected.Listed(
-                selected.read_version(asked.version),
-                read_half(asked.half),
-                asked_tags(asked.tag),
-                answers_called(dataset, asked.system),
-            ),
-        )
+    version = selected.read_version(asked.version)
+    page = selected.items(
+        dataset,
+        viewer=request.auth.user,
+        search=asked.search,
+        order=asked.sort,
+        cursor=asked.cursor,
+        size=asked.limit,
+        where=read_where(dataset, asked.where),
+        listed=selected.Listed(
+            version,
+            read_half(asked.half),
+            asked_tags(asked.tag),
+            answers_called(dataset, asked.system),
+        ),
     )
+    return listed(page) | {"left_out": retired_left_out(dataset, version)}
 
 
 @datasets.read("/datasets/{int:dataset_id}/columns", Role.VIEWER, list[schemas.ColumnInList])

@@ -327,6 +327,13 @@ class ConfirmedForm(InputAsText):
     new_names: Annotated[
         bool, Field(description="A system or version that is named much like another is meant so.")
     ] = False
+    columns: Annotated[
+        list[str],
+        Field(
+            max_length=100,
+            description="Where fields are found, as in submission=reply_text; id= where no column is the id.",
+        ),
+    ] = []
 
     def choices(self, *, strict: bool = True) -> ImportChoices:
         return ImportChoices(self.duplicates, self.new_names, strict)
@@ -558,7 +565,13 @@ class DatasetImport(Schema):
     id: int
     kind: Annotated[str, OneOf(ImportKind.values)]
     state: Annotated[str, OneOf(ImportState.values)]
-    filename: str
+    filename: Annotated[
+        str,
+        Field(
+            description="Empty, as all that was found in it, where somebody else sent the file and you are "
+            "to review items of the dataset blind."
+        ),
+    ]
     dataset_id: Annotated[int | None, Field(description="Null until a new dataset stands.")]
     rows_read: int
     rows_stored: int
@@ -579,8 +592,8 @@ class DatasetImport(Schema):
     ended_at: datetime | None
 
     @staticmethod
-    def resolve_first_duplicates(row: Any) -> list[dict[str, str]]:
-        return [{"key": key, "same_as": same} for key, same in row.found.get("duplicates", [])]
+    def resolve_first_duplicates(row: Any) -> list[DuplicateItem]:
+        return [DuplicateItem(*one) for one in row.found.get("duplicates", [])]
 
     @staticmethod
     def resolve_preview(row: Any) -> ShownPreview | None:

@@ -10,19 +10,20 @@ from rubricweb.api.datasets import system_schemas as schemas
 from rubricweb.api.deletions import schemas as deletion_schemas
 from rubricweb.api.deletions.deleting import deleted, planned
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.paging import ArchivedQuery
+from rubricweb.api.paging import ArchivedQuery, leaving_out_archived, whole
 from rubricweb.api.schemas import list_of
-from rubricweb.models import Role
+from rubricweb.models import Role, System
 from rubricweb.selectors.datasets import systems as selected
 from rubricweb.services.datasets import systems as services
 
 systems = Room("systems")
 
 
-@systems.read("/systems", Role.VIEWER, list_of(schemas.System))
+@systems.read("/systems", Role.VIEWER, list_of(schemas.System, leaves_out=True))
 def list_systems(request: TokenRequest, asked: Query[ArchivedQuery]) -> Any:
     """The systems whose answers the team has, with their versions, by name; all on one page."""
-    return {"items": selected.systems(request.auth.team, archived=asked.archived), "next_cursor": None}
+    rows = selected.systems(request.auth.team, archived=asked.archived)
+    return whole(rows) | leaving_out_archived(request, System, archived=asked.archived)
 
 
 @systems.write("PATCH", "/systems/{int:system_id}", Role.EDITOR, schemas.ChangedSystem)

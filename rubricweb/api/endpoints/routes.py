@@ -8,20 +8,21 @@ from ninja import Query, Status
 from rubricweb import access
 from rubricweb.api.endpoints import schemas
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.paging import ArchivedQuery
+from rubricweb.api.paging import ArchivedQuery, leaving_out_archived, whole
 from rubricweb.api.schemas import list_of
-from rubricweb.models import Role
+from rubricweb.models import JudgeEndpoint, Role
 from rubricweb.services.endpoints import endpoints as services
 from rubricweb.services.endpoints.trials import try_judge
 
 endpoints = Room("endpoints")
 
 
-@endpoints.read("/endpoints", Role.VIEWER, list_of(schemas.Endpoint))
+@endpoints.read("/endpoints", Role.VIEWER, list_of(schemas.Endpoint, leaves_out=True))
 def list_endpoints(request: TokenRequest, asked: Query[ArchivedQuery]) -> Any:
     """The endpoints owners added, by name, all on one page."""
     rows = services.endpoints_of(request.auth.team, archived=asked.archived)
-    return {"items": [schemas.Endpoint.of(row) for row in rows], "next_cursor": None}
+    shown = [schemas.Endpoint.of(row) for row in rows]
+    return whole(shown) | leaving_out_archived(request, JudgeEndpoint, archived=asked.archived)
 
 
 @endpoints.write("POST", "/endpoints", Role.OWNER, schemas.Endpoint, status=201)

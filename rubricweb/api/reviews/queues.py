@@ -9,7 +9,7 @@ from rubricweb.api.datasets.routes import version_or_own
 from rubricweb.api.deletions import schemas as deletion_schemas
 from rubricweb.api.deletions.deleting import deleted, planned
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.paging import ArchivableQuery, cut
+from rubricweb.api.paging import ArchivableQuery, cut, leaving_out_archived
 from rubricweb.api.people import people
 from rubricweb.api.reviews import queue_schemas as schemas
 from rubricweb.api.schemas import WithFields, list_of
@@ -24,12 +24,13 @@ from rubricweb.services.reviews import queues as services
 queues = Room("reviews")
 
 
-@queues.read("/queues", Role.VIEWER, list_of(schemas.QueueInList))
+@queues.read("/queues", Role.VIEWER, list_of(schemas.QueueInList, leaves_out=True))
 def list_queues(request: TokenRequest, asked: Query[ArchivableQuery]) -> Any:
     """The team's review queues, open ones first, newest first."""
     rows = selected.queues(request.auth.team, request.auth.user, archived=asked.archived)
     shown_rows = [schemas.in_list(row) for row in rows]
-    return cut(sorted(shown_rows, key=_queue_sort_key), asked, key=_queue_sort_key)
+    page = cut(sorted(shown_rows, key=_queue_sort_key), asked, key=_queue_sort_key)
+    return page | leaving_out_archived(request, ReviewQueue, archived=asked.archived)
 
 
 def _queue_sort_key(queue: ReviewQueue | WithFields) -> tuple[int, int]:

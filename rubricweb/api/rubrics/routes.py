@@ -10,13 +10,13 @@ from rubricweb.api import uploads
 from rubricweb.api.deletions import schemas as deletion_schemas
 from rubricweb.api.deletions.deleting import deleted, planned
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.paging import ListQuery, listed
+from rubricweb.api.paging import ListQuery, leaving_out_archived, listed
 from rubricweb.api.rubrics import label_schemas as labels
 from rubricweb.api.rubrics import schemas
 from rubricweb.api.schemas import Naming, list_of
 from rubricweb.engine import lint
 from rubricweb.engine.checks import CHECKS
-from rubricweb.models import Role
+from rubricweb.models import Role, Rubric
 from rubricweb.selectors.labels.label_evidence import label_evidence
 from rubricweb.selectors.probes import changes_with_probes
 from rubricweb.selectors.rubrics import versions as selected
@@ -29,18 +29,17 @@ from rubricweb.services.shared import archiving
 rubrics = Room("rubrics")
 
 
-@rubrics.read("/rubrics", Role.VIEWER, list_of(schemas.RubricInList))
+@rubrics.read("/rubrics", Role.VIEWER, list_of(schemas.RubricInList, leaves_out=True))
 def list_rubrics(request: TokenRequest, asked: Query[schemas.RubricQuery]) -> Any:
     """The team's rubrics, newest edit first."""
-    return listed(
-        selected.rubrics(
-            request.auth.team,
-            search=asked.search,
-            archived=asked.archived,
-            cursor=asked.cursor,
-            size=asked.limit,
-        )
+    page = selected.rubrics(
+        request.auth.team,
+        search=asked.search,
+        archived=asked.archived,
+        cursor=asked.cursor,
+        size=asked.limit,
     )
+    return listed(page) | leaving_out_archived(request, Rubric, archived=asked.archived)
 
 
 @rubrics.write("POST", "/rubrics", Role.EDITOR, schemas.Rubric, status=201)

@@ -13,7 +13,10 @@ from rubricweb.engine.lint import RULES, Severity
 from rubricweb.engine.rubric import MAX_CRITERIA
 from rubricweb.engine.rubric.criterion import KINDS, MAX_OPTIONS, SCALE_TYPES
 from rubricweb.engine.rubric.rules import COUNTS
+from rubricweb.engine.rubric.sections import MAX_SECTIONS
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
+
+NOT_SHOWN = "Kept for the programs that read the rubric's file; no grader sees it."
 
 
 class RubricQuery(ArchivableQuery):
@@ -65,6 +68,7 @@ class DraftCriterion(Input):
         str | None,
         Field(description="Which criterion it is across versions; else found by words and name."),
     ] = None
+    description: Annotated[str | None, Field(description=NOT_SHOWN)] = None
     name: str | None = None
     weight: float | str | None = None
     requirement: str | None = None
@@ -79,6 +83,14 @@ class DraftCriterion(Input):
     aggregation: Annotated[str | None, Field(description="The vote rule of panels here.")] = None
     check: str | None = None
     params: dict[str, Any] | None = None
+
+
+class DraftSection(Input):
+    """A section of the rubric's file: its criteria, if any, are those whose `group` is its title."""
+
+    title: Annotated[str | None, Field(description="Without one it is called by its id.")] = None
+    id: str | None = None
+    description: Annotated[str | None, Field(description=NOT_SHOWN)] = None
 
 
 class DraftPassRule(Input):
@@ -123,8 +135,11 @@ class Draft(Input):
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_DRAFT]})
 
     title: Annotated[str, Field(min_length=1, max_length=200)]
+    id: str | None = None
+    description: Annotated[str | None, Field(description=NOT_SHOWN)] = None
     guidelines: str = ""
     criteria: Annotated[list[DraftCriterion], Field(max_length=MAX_CRITERIA)] = []
+    sections: Annotated[list[DraftSection], Field(max_length=MAX_SECTIONS)] = []
     pass_rule: DraftPassRule | None = None
     length_penalty: DraftLengthPenalty | None = None
 
@@ -183,6 +198,7 @@ class Criterion(Schema):
     id: int
     uid: Annotated[str, Field(description="The same in every version of the rubric; files call it `id`.")]
     position: int
+    description: Annotated[str, Field(description=NOT_SHOWN)]
     name: str
     weight: float
     requirement: str
@@ -197,6 +213,10 @@ class Criterion(Schema):
     aggregation: Annotated[str | None, Field(description="The vote rule of panels here; null is theirs.")]
     check: str | None
     params: dict[str, Any]
+
+    @staticmethod
+    def resolve_description(row: Any) -> str:
+        return str(row.version.metadata.get("descriptions", {}).get(str(row.position), ""))
 
     @staticmethod
     def resolve_scale_type(row: Any) -> str | None:
@@ -228,6 +248,14 @@ class LengthPenalty(Schema):
     counts: Annotated[str, OneOf(COUNTS)]
 
 
+class Section(Schema):
+    """A section of the rubric's file: its criteria, if any, are those whose `group` is its title."""
+
+    title: str = ""
+    uid: Annotated[str, Field(description="Files call it `id`.")] = ""
+    description: Annotated[str, Field(description=NOT_SHOWN)] = ""
+
+
 class VersionInList(Schema):
     id: int
     number: int
@@ -246,7 +274,9 @@ class RubricVersion(Schema):
     id: int
     rubric_id: int
     number: int
+    uid: Annotated[str, Field(description="The id of the rubric's file, which calls it `id`.")]
     title: str
+    description: Annotated[str, Field(description=NOT_SHOWN)]
     guidelines: str
     note: str
     published_by: Username
@@ -254,6 +284,22 @@ class RubricVersion(Schema):
     criteria: list[Criterion]
     pass_rule: PassRule | None
     length_penalty: LengthPenalty | None
+    sections: Annotated[
+        list[Section], Field(description="Those of its file, where one says more than the groups do.")
+    ]
+
+    @staticmethod
+    def resolve_uid(row: Any) -> str:
+        return str(row.metadata.get("id", ""))
+
+    @staticmethod
+    def resolve_description(row: Any) -> str:
+        return str(row.metadata.get("description", ""))
+
+    @staticmethod
+    def resolve_sections(row: Any) -> list[dict[str, str]]:
+        sections = row.metadata.get("sections", [])
+        return [{("uid" if key == "id" else key): value for key, value in one.items()} for one in sections]
 
 
 class Check(Schema):

@@ -11,14 +11,14 @@ from rubricweb.api.deletions import schemas as deletion_schemas
 from rubricweb.api.deletions.deleting import deleted, planned
 from rubricweb.api.idempotency import IdempotencyKey, once
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.paging import listed
+from rubricweb.api.paging import leaving_out_archived, listed, whole
 from rubricweb.api.runs import schemas
 from rubricweb.api.runs.answers import one_run, run_in_full, run_in_list
 from rubricweb.api.runs.launch_schemas import NewRun
 from rubricweb.api.runs.options import run_options
 from rubricweb.api.schemas import Naming, WithFields, list_of
 from rubricweb.errors import Invalid, NotFound
-from rubricweb.models import Role
+from rubricweb.models import JudgeEndpoint, Role, Run
 from rubricweb.selectors.datasets.columns import read_where
 from rubricweb.selectors.runs import listing as selected
 from rubricweb.selectors.runs import reports, results
@@ -31,7 +31,7 @@ from rubricweb.services.shared.idempotency import Done
 runs = Room("runs")
 
 
-@runs.read("/judges", Role.VIEWER, list_of(schemas.PricedJudge))
+@runs.read("/judges", Role.VIEWER, list_of(schemas.PricedJudge, leaves_out=True))
 def list_judges(request: TokenRequest) -> Any:
     """The judges this team can grade with, all on one page.
 
@@ -40,10 +40,10 @@ def list_judges(request: TokenRequest) -> Any:
     """
     judges = endpoints.judges_of(request.auth.team)
     rows = [WithFields(judge, id=judge_id) for judge_id, judge in judges.items()]
-    return {"items": rows, "next_cursor": None}
+    return whole(rows) | leaving_out_archived(request, JudgeEndpoint)
 
 
-@runs.read("/runs", Role.VIEWER, list_of(schemas.Run))
+@runs.read("/runs", Role.VIEWER, list_of(schemas.Run, leaves_out=True))
 def list_runs(request: TokenRequest, asked: Query[schemas.RunQuery]) -> Any:
     """The team's runs, newest first."""
     page = selected.runs(
@@ -55,7 +55,10 @@ def list_runs(request: TokenRequest, asked: Query[schemas.RunQuery]) -> Any:
         cursor=asked.cursor,
         size=asked.limit,
     )
-    return {"items": [run_in_list(row) for row in page.rows], "next_cursor": page.next_cursor}
+    rows = {"items": [run_in_list(row) for row in page.rows], "next_cursor": page.next_cursor}
+    narrowed = selected.of(dataset_id=asked.dataset, rubric_id=asked.rubric)
+    archived = asked.state == selected.ARCHIVED
+    return rows | leaving_out_archived(request, Run, narrowed, archived=archived)
 
 
 @runs.write("POST", "/runs", Role.EDITOR, schemas.Run, status=201)

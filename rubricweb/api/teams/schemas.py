@@ -167,7 +167,12 @@ class JournalEntry(Schema):
     verb: Annotated[str, Field(examples=["published"])]
     kind: Annotated[str, Field(examples=["rubric version"], description="Empty where it is about no row.")]
     target_id: int | None
-    label: Annotated[str, Field(description="Empty for an item whose key would tell you who gave an answer.")]
+    label: Annotated[
+        str,
+        Field(
+            description="Empty for an item to which nobody gave a key, or whose key would tell who answered."
+        ),
+    ]
     detail: dict[str, Any]
 
     @staticmethod

@@ -78,9 +78,9 @@ class PromptedAutograder(Autograder):
     The caller carries the one to a model and the other back; ``judge()`` does so with ``generate_fn``, by
     default the endpoint of the environment. ``system_prompt`` has instructions of your own, a
     ``JudgeWording``; a mere text is every system message, word for word, and has to ask for
-    ``criterion_status`` or ``option`` accordingly. ``abstention`` and ``on_error`` are the policies of ``engine/scoring/scoring.py``.
-    Raises ValueError for an unknown policy, a reply format this grader cannot read, or wording that no judge
-    can be told; TypeError for a ``generate_fn`` that is no coroutine function.
+    ``criterion_status`` or ``option`` accordingly. ``abstention`` and ``on_error`` are the policies of
+    ``engine/scoring/scoring.py``. Raises ValueError for an unknown policy, a reply format this grader cannot
+    read, or wording that no judge can be told; TypeError for a ``generate_fn`` that is no coroutine function.
 
     ``option_seed`` gives every submission an order of its own in which options are shown (see
     ``option_order``); None keeps the rubric's. ``examples`` are shown with the criterion at their 0-based

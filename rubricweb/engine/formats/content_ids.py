@@ -28,12 +28,26 @@ def content_id(
     return "auto-" + hashlib.sha256(canonical(content).encode()).hexdigest()[:16]
 
 
-_MADE = re.compile(r"auto-[0-9a-f]{16}(?:-[0-9]+)?(?:@.*)?(?:#[0-9]+)?\Z", re.DOTALL)
+# Also numbered, of a system, an attempt, or as files call what is retired: "auto-… (until version 2)".
+_MADE = re.compile(r"auto-[0-9a-f]{16}(?:-[0-9]+)?(?:@.*)?(?:#[0-9]+)?(?: \(.*\))?\Z", re.DOTALL)
 
 
 def given_key(key: str | None) -> str:
     """The key of an item or a case where somebody gave it one; "" for one that was made from its content."""
     return "" if key is None or _MADE.match(key) else key
+
+
+def name_of(key: str | None, words: str = "", *, id: int | None = None) -> str:
+    """What people call an item or a case: the key somebody gave it, else its first ``words`` in quotes, else
+    id:N, as commands take it.
+
+    ``key`` is None for somebody from whom it is kept; ``words`` are such as they may read.
+    """
+    if given := given_key(key):
+        return given
+    if words:
+        return f"“{words}”"
+    return "one without an id" if id is None else f"id:{id}"
 
 
 def numbered_ids(base: str, *, after: int = 0) -> Iterable[tuple[int, str]]:

@@ -221,10 +221,14 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class RefusedFile:
-    """What keeps a file from being read: its faults, and how many more there are."""
+    """What keeps a file from being read: its faults, and how many more there are.
+
+    ``read_as`` is as in InvalidFile.
+    """
 
     faults: tuple[Fault, ...]
     more: int = 0
+    read_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,7 +236,7 @@ def ground_truth_jsonl(items: Iterable[GroundTruthItem], head: DatasetHead) -> I
         in_force = {
             "prompt": head.prompt if item.prompt is None else item.prompt,
             "reference": head.reference if item.reference is None else item.reference,
-            "rubric": rubric.to_dict(),
+            "rubric": rubric.to_nested_dict(),
         }
         yield _json_line({"id": item.id} | _item_fields(item) | in_force)
 
@@ -251,7 +251,7 @@ def autorubric_dataset(items: Iterable[GroundTruthItem], head: DatasetHead) -> I
     shared = {
         "name": head.name,
         "prompt": "" if head.prompt is None else head.prompt,
-        "rubric": None if head.rubric is None else head.rubric.to_dict(),
+        "rubric": None if head.rubric is None else head.rubric.to_nested_dict(),
         "reference_submission": head.reference,
         **decision_fields(head.label_decisions),
     }
@@ -266,7 +266,7 @@ def autorubric_dataset(items: Iterable[GroundTruthItem], head: DatasetHead) -> I
         own = {
             "prompt": item.prompt,
             "reference_submission": item.reference,
-            "rubric": None if item.rubric is None else item.rubric.to_dict(),
+            "rubric": None if item.rubric is None else item.rubric.to_nested_dict(),
         }
         fields = {"id": item.id} | _item_fields(item) | {k: v for k, v in own.items() if v is not None}
         yield separator + _json(fields)

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from rubricweb.engine.errors import Fault, InvalidRubric, InvalidText
 from rubricweb.engine.formats.foreign.verifiers_rubrics import as_our_rubric, is_verifiers_rubric
-from rubricweb.engine.formats.tables.rubric_tables import read_rubric_table
+from rubricweb.engine.formats.tables.rubric_tables import RubricTable, read_rubric_table
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.parsers.yaml_text import parse_yaml
@@ -42,9 +42,9 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise InvalidText([Fault(place, found[:200], "valid TOML")]) from None
 
 
-def rubric_columns(data: bytes | str, *, filename: str) -> str:
-    """What the columns of a table were read as, in words; "" for a file that is none."""
-    return read_rubric_table(data)[1] if is_table(filename) else ""
+def rubric_columns(data: bytes | str, *, filename: str) -> RubricTable | None:
+    """What the columns of a table were read as; None for a file that is none."""
+    return read_rubric_table(data)[1] if is_table(filename) else None
 
 
 def taken_for(data: bytes | str, filename: str) -> str:

@@ -6,7 +6,6 @@ pages, the terminal and the environment. A new option is a field of `Sampling`, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType
@@ -16,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from rubricweb.engine.errors import Fault, Invalid, shortened
 
-_STRICT = ConfigDict(frozen=True, strict=True, extra="forbid")
+_STRICT = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +142,7 @@ class Sampling(BaseModel):
             if value == option.unset:
                 words += [f"no {title}"] * (option.default != option.unset)
             else:
-                words.append(
-                    title
-                    if option.kind is bool
-                    else f"{title} {value:g}"
-                    if isinstance(value, float)
-                    else f"{title} {value}"
-                )
+                words.append(title if value is True else f"{title} {_shown(value)}")
         return ", ".join(words)
 
 
@@ -193,16 +186,11 @@ class SamplingOption:
         """
         if text.lower() == "none":
             return self.unset
-        if self.kind is float and re.fullmatch(r"[-+.\de_]+", text, re.ASCII | re.IGNORECASE):
-            try:
-                return float(text)
-            except ValueError:
-                pass
-        elif self.kind is int and re.fullmatch(r"[-+]?\d{1,30}", text, re.ASCII):
-            return int(text)
-        elif self.kind is str:
-            return text
-        raise ValueError(f"{text} is no {'whole number' if self.kind is int else 'number'}, nor none")
+        try:
+            return self.kind(text)
+        except ValueError as error:
+            wanted = "whole number" if self.kind is int else "number"
+            raise ValueError(f"{shortened(text)} is no {wanted}, nor none") from error
 
 
 def wrong_options(said: Mapping[str, Any]) -> list[Fault]:
@@ -233,9 +221,11 @@ def _faults(error: ValidationError, said: Mapping[str, Any]) -> list[Fault]:
 
 
 def _found(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:g}"
-    return repr(shortened(value)) if isinstance(value, str) else shortened(str(value))
+    return repr(shortened(value)) if isinstance(value, str) else shortened(_shown(value))
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _options() -> Iterator[SamplingOption]:

@@ -13,6 +13,7 @@ from rubricweb.engine.rubric.rubric import (
     Option,
     PassRule,
     Rubric,
+    Section,
     check_rubric,
     grade_by_default_with,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "Option",
     "PassRule",
     "Rubric",
+    "Section",
     "check_rubric",
     "grade_by_default_with",
 ]

@@ -97,7 +97,8 @@ class Criterion(BaseModel):
     tracked and moves nothing. ``name`` is unique in its rubric; None becomes C1, C2, … there. ``group`` is
     a category with its own sub-score; ``guidance`` longer help for people and judges; the examples show
     what MET and UNMET look like. ``id`` says which criterion it is across versions of a rubric, however it is
-    renamed, moved or reworded; it is unique in its rubric, and neither judges nor scores know of it.
+    renamed, moved or reworded; it is unique in its rubric. Neither judges nor raters nor scores know of it or
+    of ``description``, which is kept for the programs that read the file.
 
     ``kind`` follows from the fields: ``options`` make a *choice* (at least two that are not ``na``;
     ``scale_type`` ordinal unless said otherwise), ``check`` a *check* (a name in ``engine.checks.CHECKS``
@@ -126,6 +127,7 @@ class Criterion(BaseModel):
     check: Name = None
     params: Params = Field(default_factory=FrozenParams)
     id: Name = None
+    description: LongText = None
 
     @model_validator(mode="before")
     @classmethod
@@ -193,7 +195,8 @@ class Criterion(BaseModel):
     def to_dict(self, *, ids: bool = True) -> dict[str, Any]:
         """The criterion as plain data: weight and requirement always, the rest where it says something.
 
-        Without ``ids`` it is what answers depend on, whichever criterion of other versions it is.
+        Without ``ids`` it is what answers depend on, whichever criterion of other versions it is and however
+        it is described.
         """
         data: dict[str, Any] = {"name": self.name} if self.name else {}
         data |= {"weight": self.weight, "requirement": self.requirement}
@@ -210,8 +213,8 @@ class Criterion(BaseModel):
                 data["params"] = dict(self.params)
         if self.aggregation:
             data["aggregation"] = self.aggregation
-        if self.id and ids:
-            data["id"] = self.id
+        if ids:
+            data |= {key: value for key in ("id", "description") if (value := getattr(self, key))}
         return data
 
 

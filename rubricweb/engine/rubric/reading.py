@@ -11,8 +11,9 @@ from pydantic_core import ErrorDetails
 
 from rubricweb.engine.errors import FaultList, join_place, nearest, shown
 from rubricweb.engine.rubric.criterion import Criterion, Option, contradictions, filled_in
-from rubricweb.engine.rubric.field_types import Guidelines, Name, Title
+from rubricweb.engine.rubric.field_types import Guidelines, LongText, Name, Title
 from rubricweb.engine.rubric.rules import LengthPenalty, PassRule
+from rubricweb.engine.rubric.sections import ReadSection, Section
 
 MAX_CRITERIA = 1_000
 OWN_PREFIX = "uid-"
@@ -20,8 +21,23 @@ OWN_PREFIX = "uid-"
 Entry: TypeAlias = tuple[str, Any]
 """What stands for a criterion, with its place."""
 
-RUBRIC_KEYS = ("title", "guidelines", "criteria", "sections", "pass_rule", "length_penalty")
-_SECTION_KEYS = ("title", "name", "id", "criteria")
+RUBRIC_KEYS = (
+    "title",
+    "id",
+    "description",
+    "guidelines",
+    "criteria",
+    "sections",
+    "pass_rule",
+    "length_penalty",
+)
+_SECTION_KEYS = ("title", "name", "id", "description", "criteria")
+_TEXTS: dict[str, Any] = {
+    "title": Title,
+    "id": Name,
+    "description": LongText,
+    "guidelines": Guidelines,
+}
 _RULES: dict[str, type[PassRule] | type[LengthPenalty]] = {
     "pass_rule": PassRule,
     "length_penalty": LengthPenalty,
@@ -34,9 +50,10 @@ def read_head(data: Mapping[Any, Any], faults: FaultList, place: str) -> dict[st
         if key not in RUBRIC_KEYS:
             faults.add(join_place(place, str(key)), "an unknown key", nearest(str(key), RUBRIC_KEYS))
     head: dict[str, Any] = {}
-    for field, kind in (("title", Title), ("guidelines", Guidelines)):
+    for field, kind in _TEXTS.items():
         if data.get(field) is not None:
-            head[field] = _fitted(TypeAdapter(kind), data[field], faults, join_place(place, field), ())
+            value = _id_text(data[field]) if field == "id" else data[field]
+            head[field] = _fitted(TypeAdapter(kind), value, faults, join_place(place, field), ())
     for field, rule in _RULES.items():
         if data.get(field) is not None:
             here = join_place(place, field)
@@ -71,36 +88,49 @@ def _fitted(
         return None
 
 
-def read_entries(data: Mapping[Any, Any], faults: FaultList, place: str) -> list[Entry] | None:
-    """The criteria of an object with ``criteria``, ``sections`` or both, those of ``sections`` last."""
+def read_entries(
+    data: Mapping[Any, Any], faults: FaultList, place: str, sections: list[ReadSection]
+) -> list[Entry] | None:
+    """The criteria of an object with ``criteria``, ``sections`` or both, those of ``sections`` last.
+
+    What the sections say of themselves goes to ``sections``.
+    """
     has_sections = data.get("sections") is not None
     if "criteria" not in data and not has_sections:
         faults.add(join_place(place, "criteria"), "nothing", "a list of criteria")
         return None
     entries: list[Entry] | None = []
     if not has_sections or data.get("criteria") is not None:
-        entries = read_list(data.get("criteria"), faults, join_place(place, "criteria"))
+        entries = read_list(data.get("criteria"), faults, join_place(place, "criteria"), sections)
     if not has_sections:
         return entries
-    sections, here = data["sections"], join_place(place, "sections")
-    if not isinstance(sections, list | tuple):
-        faults.add(here, shown(sections), "a list of sections, each with title and criteria")
+    given, here = data["sections"], join_place(place, "sections")
+    if not isinstance(given, list | tuple):
+        faults.add(here, shown(given), "a list of sections, each with title and criteria")
         return None
-    read = [_section(section, faults, f"{here}[{i}]") for i, section in enumerate(sections)]
+    read = [_section(section, faults, f"{here}[{i}]", sections) for i, section in enumerate(given)]
     if entries is None or any(part is None for part in read):
         return None
     return entries + [entry for part in read if part is not None for entry in part]
 
 
 def read_list(
-    value: Any, faults: FaultList, place: str, *, allowed: str = "a list of criteria"
+    value: Any,
+    faults: FaultList,
+    place: str,
+    sections: list[ReadSection],
+    *,
+    allowed: str = "a list of criteria",
 ) -> list[Entry] | None:
-    """The criteria of a list that may hold sections (objects with ``criteria``) among them, in order."""
+    """The criteria of a list that may hold sections (objects with ``criteria``) among them, in order.
+
+    What the sections say of themselves goes to ``sections``.
+    """
     members = _listed(value, faults, place, allowed=allowed)
     if members is None:
         return None
     read = [
-        _section(entry, faults, where)
+        _section(entry, faults, where, sections)
         if isinstance(entry, Mapping) and "criteria" in entry
         else [(where, entry)]
         for where, entry in members
@@ -110,17 +140,22 @@ def read_list(
     return [entry for part in read if part is not None for entry in part]
 
 
-def _section(section: Any, faults: FaultList, place: str) -> list[Entry] | None:
-    """A section's criteria, each with the section's title as its group where it has one."""
+def _section(section: Any, faults: FaultList, place: str, sections: list[ReadSection]) -> list[Entry] | None:
+    """A section's criteria, each with the section's title as its group where it has one.
+
+    It may have none. One that has criteria and a description, but neither title nor id, is called by its
+    place, Section 2: so its criteria belong to it.
+    """
     if not isinstance(section, Mapping):
         faults.add(place, shown(section), "an object with title and criteria")
         return None
-    for key in section:
-        if key not in _SECTION_KEYS:
-            faults.add(join_place(place, str(key)), "an unknown key", nearest(str(key), _SECTION_KEYS))
+    unknown = [key for key in section if key not in _SECTION_KEYS]
+    for key in unknown:
+        faults.add(join_place(place, str(key)), "an unknown key", nearest(str(key), _SECTION_KEYS))
     titles = [key for key in ("title", "name") if section.get(key) is not None]
-    if not titles and section.get("id") is not None:
-        section, titles = {**section, "id": _id_text(section["id"])}, ["id"]
+    section = {**section, "id": _id_text(section.get("id"))}
+    if not titles and section["id"] is not None:
+        titles = ["id"]
     if len(titles) > 1:
         allowed = "a title (or a name), which becomes the group"
         faults.add(join_place(place, "title"), "both title and name", allowed)
@@ -130,10 +165,26 @@ def _section(section: Any, faults: FaultList, place: str) -> list[Entry] | None:
         group = _fitted(TypeAdapter(Name), section[title], faults, join_place(place, title), ())
         if group is None and isinstance(section[title], str) and not section[title].strip():
             faults.add(join_place(place, title), "an empty text", "a title, which becomes the group")
-    entries = _listed(section.get("criteria"), faults, join_place(place, "criteria"))
+    id = group if titles == ["id"] else _text_of(section, "id", faults, place)
+    description = _text_of(section, "description", faults, place)
+    entries: list[Entry] | None = []
+    # An unknown key may be a misspelt "criteria": then their lack is a fault.
+    if unknown or section.get("criteria") is not None:
+        entries = _listed(section.get("criteria"), faults, join_place(place, "criteria"))
     if entries is None:
         return None
+    if group is None and description and entries:
+        group = f"Section {len(sections) + 1}"
+    own = Section(title=group, id=id, description=description)
+    sections.append(ReadSection(place, own, bool(entries)))
     return [(where, _grouped(entry, group, faults, where)) for where, entry in entries]
+
+
+def _text_of(section: Mapping[Any, Any], field: str, faults: FaultList, place: str) -> str | None:
+    if section.get(field) is None:
+        return None
+    text = _fitted(TypeAdapter(_TEXTS[field]), section[field], faults, join_place(place, field), ())
+    return text or None
 
 
 def _grouped(entry: Any, group: str | None, faults: FaultList, place: str) -> Any:
@@ -152,6 +203,11 @@ def _listed(
         faults.add(place, shown(value), allowed)
         return None
     return [(f"{place}[{i}]", entry) for i, entry in enumerate(value)]
+
+
+def groups_of(entries: Iterable[Entry]) -> set[str | None]:
+    """The groups that the entries name."""
+    return {_text_in(entry, "group") for _, entry in entries}
 
 
 def named_by_ids(entries: Sequence[Entry]) -> list[Entry]:

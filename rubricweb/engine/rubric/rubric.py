@@ -21,6 +21,8 @@ from rubricweb.engine.rubric.field_types import (
     MAX_TITLE,
     MAX_WEIGHT,
     Guidelines,
+    LongText,
+    Name,
     Title,
 )
 from rubricweb.engine.rubric.reading import (
@@ -30,6 +32,7 @@ from rubricweb.engine.rubric.reading import (
     add_faults,
     check_criterion,
     check_together,
+    groups_of,
     named_by_ids,
     opened,
     read_entries,
@@ -37,6 +40,7 @@ from rubricweb.engine.rubric.reading import (
     read_list,
 )
 from rubricweb.engine.rubric.rules import LengthPenalty, PassRule
+from rubricweb.engine.rubric.sections import ReadSection, Section, kept_sections, nested
 from rubricweb.engine.submission import Query, ToGrade
 
 if TYPE_CHECKING:
@@ -56,6 +60,7 @@ __all__ = [
     "Option",
     "PassRule",
     "Rubric",
+    "Section",
     "check_rubric",
     "grade_by_default_with",
 ]
@@ -67,6 +72,7 @@ class Rubric(BaseModel):
     """An ordered list of criteria with an optional title and guidelines shown beside every one of them.
 
     ``pass_rule`` says when a submission passes, ``length_penalty`` what long ones lose; None is no such rule.
+    ``id``, ``description`` and ``sections`` are what its file says beside that: no grader knows of them.
 
     ``Rubric([Criterion(…), …])`` as well as keywords. Unnamed criteria become C1, C2, … by position,
     skipping names that are taken. Raises InvalidRubric with every fault: no criteria, too many, or two of
@@ -80,6 +86,9 @@ class Rubric(BaseModel):
     guidelines: Guidelines = ""
     pass_rule: PassRule | None = None
     length_penalty: LengthPenalty | None = None
+    id: Name = None
+    description: LongText = None
+    sections: tuple[Section, ...] = ()
 
     def __init__(
         self,
@@ -89,6 +98,9 @@ class Rubric(BaseModel):
         *,
         pass_rule: PassRule | None = None,
         length_penalty: LengthPenalty | None = None,
+        id: str | None = None,
+        description: str | None = None,
+        sections: Iterable[Section] = (),
     ) -> None:
         faults = FaultList()
         entries = [(f"criteria[{i}]", entry) for i, entry in enumerate(criteria)]
@@ -102,6 +114,9 @@ class Rubric(BaseModel):
                 guidelines=guidelines,
                 pass_rule=pass_rule,
                 length_penalty=length_penalty,
+                id=id,
+                description=description,
+                sections=tuple(sections),
             )
         except ValidationError as error:
             add_faults(faults, error, "", RUBRIC_KEYS)
@@ -127,6 +142,21 @@ class Rubric(BaseModel):
         """Every criterion's ``worst_value`` in order: what abstaining is worth under the policy ``fail``."""
         return tuple(criterion.worst_value for criterion in self.criteria)
 
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What its file says and no grader knows of, as plain data; empty where it says nothing of the kind.
+
+        ``id``, ``description``, ``sections``, and ``descriptions``: those of criteria by their places from 0.
+        """
+        described = {str(place): one.description for place, one in enumerate(self.criteria)}
+        found = {
+            "id": self.id,
+            "description": self.description,
+            "sections": [section.to_dict() for section in self.sections],
+            "descriptions": {place: text for place, text in described.items() if text},
+        }
+        return {key: value for key, value in found.items() if value}
+
     @classmethod
     def from_dict(cls, data: Any) -> Rubric:
         """Build from a list of criteria, or from an object with ``criteria`` or ``sections``.
@@ -134,7 +164,8 @@ class Rubric(BaseModel):
         The object may have ``title``, ``guidelines``, ``pass_rule`` and ``length_penalty`` too. A section is
         an object with ``criteria`` and perhaps a ``title`` (or ``name``), which becomes their group; lists of
         criteria may hold sections too. Either form may stand under the key ``rubric`` of one more object. An
-        ``id`` names a criterion or section that has no name of its own (see ``named_by_ids``).
+        ``id`` names a criterion or section that has no name of its own (see ``named_by_ids``). ``id`` and
+        ``description`` of the rubric, its sections and its criteria, and sections without criteria, are kept.
 
         Raises InvalidRubric with all faults at once, each with its place: ``criteria[3].weight``.
         """
@@ -174,27 +205,36 @@ class Rubric(BaseModel):
     def to_dict(self, *, ids: bool = True) -> dict[str, Any]:
         """The rubric as plain data that ``from_dict`` reads back to an equal rubric.
 
-        Without ``ids`` it is what answers depend on: equal for rubrics that differ in them alone.
+        All criteria are in one list, in order, whatever their sections. Without ``ids`` it is what answers
+        depend on: equal for rubrics that differ in ids, descriptions and sections alone.
         """
         data: dict[str, Any] = {}
         if self.title:
             data["title"] = self.title
+        if ids:
+            data |= {key: value for key in ("id", "description") if (value := getattr(self, key))}
         if self.guidelines:
             data["guidelines"] = self.guidelines
         data["criteria"] = [criterion.to_dict(ids=ids) for criterion in self.criteria]
+        if self.sections and ids:
+            data["sections"] = [section.to_dict() for section in self.sections]
         if self.pass_rule is not None:
             data["pass_rule"] = self.pass_rule.to_dict()
         if self.length_penalty is not None:
             data["length_penalty"] = self.length_penalty.to_dict()
         return data
 
+    def to_nested_dict(self) -> dict[str, Any]:
+        """The same with each section's criteria inside it, as files have it: see ``nested``."""
+        return nested(self.to_dict())
+
     def to_json(self) -> str:
-        """The rubric as indented JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
+        """The rubric as indented JSON text, criteria inside their sections."""
+        return json.dumps(self.to_nested_dict(), ensure_ascii=False, indent=2) + "\n"
 
     def to_yaml(self) -> str:
-        """The rubric as YAML text."""
-        return dump_yaml(self.to_dict())
+        """The rubric as YAML text, criteria inside their sections."""
+        return dump_yaml(self.to_nested_dict())
 
     async def grade(
         self,
@@ -230,22 +270,24 @@ def check_rubric(data: Any, faults: FaultList, place: str = "") -> Rubric | None
     """Read plain data as a rubric; what is wrong goes to ``faults`` under ``place`` and gives None."""
     before = faults.total
     entries: list[Entry] | None
+    sections: list[ReadSection] = []
     data, place, head = opened(data, faults, place)
     if isinstance(data, Mapping):
         inside = read_head(data, faults, place)
         for key in [key for key in inside if key in head]:
             faults.add(join_place(place, key), f"{key} beside rubric and in it", f"{key} once")
         head |= inside
-        entries = read_entries(data, faults, place)
+        entries = read_entries(data, faults, place, sections)
     else:
         allowed = "a list of criteria, or an object with criteria"
-        entries = read_list(data, faults, place or "criteria", allowed=allowed)
+        entries = read_list(data, faults, place or "criteria", sections, allowed=allowed)
     if entries is None:
         return None
     criteria_place = join_place(place, "criteria") if isinstance(data, Mapping) else place or "criteria"
     if len(entries) > MAX_CRITERIA:
         faults.add(criteria_place, f"{len(entries):,} criteria", f"at most {MAX_CRITERIA:,}")
         return None
+    head["sections"] = kept_sections(sections, groups_of(entries), faults, join_place(place, "sections"))
     entries = named_by_ids(entries)
     read = [check_criterion(entry, faults, where) for where, entry in entries]
     check_together(read, faults, criteria_place, entries)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from rubricweb import access
-from rubricweb.engine.formats.content_ids import given_key
+from rubricweb.engine.formats.content_ids import name_of
 from rubricweb.engine.number_format import counted
 from rubricweb.engine.origin import origin_words
 from rubricweb.errors import Invalid
@@ -178,7 +178,7 @@ def _unit(options: argparse.Namespace, role: Role) -> tuple[Actor, Item, Criteri
 
 def _name(item: Item, actor: Actor) -> str:
     """The key of an item; its number where that is kept from them, or was made."""
-    return given_key(item_title(item, viewer=actor.user, team=actor.team).key) or f"id:{item.pk}"
+    return name_of(item_title(item, viewer=actor.user, team=actor.team).key, id=item.pk)
 
 
 def _seen(text: str) -> datetime | None:

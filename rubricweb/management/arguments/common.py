@@ -155,3 +155,7 @@ def share_or_none(text: str) -> float | None:
 def repeats(text: str) -> tuple[int, ...]:
     """(3,) for "3", (3, 1) for "3,1"."""
     return tuple(positive(part) for part in text.split(","))
+
+
+def archived(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--archived", action="store_true", help="those that are archived")

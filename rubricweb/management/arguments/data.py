@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rubricweb.management.arguments.common import (
     actions_of,
+    archived,
     from_minus_1_to_1,
     item_names,
     positive,
@@ -115,6 +116,7 @@ def rubrics(room: argparse.ArgumentParser) -> None:
         )
         team_and_person(command)
     some(listed)
+    archived(listed)
     for command in (listed, versions):
         command.add_argument("--json", action="store_true", help="print a JSON object a line")
     for command in (listed, versions, shown):

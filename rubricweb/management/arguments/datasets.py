@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rubricweb.management.arguments.common import (
     actions_of,
+    archived,
     dollars,
     item_names,
     positive,
@@ -74,6 +75,7 @@ def datasets(room: argparse.ArgumentParser) -> None:
     one_case.add_argument("case", metavar="CASE", help="its key, or id:N")
     _answers(answered)
     some(listed)
+    archived(listed)
     some(shown)
     _columns(shown, named)
     shown.add_argument("--sort", default="position", metavar="ORDER", help="position (default), key, …")

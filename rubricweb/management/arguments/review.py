@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rubricweb.management.arguments.common import (
     actions_of,
+    archived,
     item_names,
     positive,
     share_or_none,
@@ -28,6 +29,7 @@ def queues(room: argparse.ArgumentParser) -> None:
 
     listed = action("list", "all queues, open ones first", "list_queues")
     listed.add_argument("--state", default="", choices=("open", "paused", "closed"), help="only these")
+    archived(listed)
     listed.add_argument("--json", action="store_true", help="print a JSON object a line")
     action("show", "one queue, with its people").add_argument(
         "--json", action="store_true", help="print JSON"

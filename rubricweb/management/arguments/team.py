@@ -5,6 +5,7 @@ import argparse
 from rubricweb.engine.judging.sampling import SAMPLING_OPTIONS, SamplingOption
 from rubricweb.management.arguments.common import (
     actions_of,
+    archived,
     dollars_or_none,
     positive,
     positive_or_none,
@@ -38,7 +39,7 @@ def endpoints(room: argparse.ArgumentParser) -> None:
         return command
 
     listed = action("list", "the endpoints owners added, by name", "list_endpoints")
-    listed.add_argument("--archived", action="store_true", help="those that are archived")
+    archived(listed)
     listed.add_argument("--json", action="store_true", help="print a JSON object a line")
     shown = action("show", "one endpoint with everything that is set")
     added = action("add", "add an OpenAI-compatible endpoint")

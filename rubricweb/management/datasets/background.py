@@ -11,16 +11,18 @@ from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.dataset_values import ColumnsRead
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid, TooLarge
-from rubricweb.management.datasets.imports import columns_of, note_columns
+from rubricweb.management.datasets.imports import note_columns
 from rubricweb.management.terminal.actor import note, resolve_actor
 from rubricweb.management.terminal.background import left_to_workers, meanwhile
 from rubricweb.management.terminal.named_files import require_file
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import DatasetImport, ImportState, Role
-from rubricweb.selectors.datasets.imports import unseen_in_dataset, without_hidden_keys
+from rubricweb.selectors.datasets.imports import unseen_in_dataset, without_hidden_names
+from rubricweb.selectors.datasets.titles import case_names
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets import imports, previews
+from rubricweb.services.datasets.datasets import said_columns
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.shared import uploads
 
@@ -42,7 +44,7 @@ def bring_in(options: argparse.Namespace) -> int:
         name=options.name,
         system=options.system,
         as_attempt=options.as_attempt,
-        columns=columns_of(options),
+        columns=said_columns(options.column),
         strict=options.strict,
         duplicates=options.duplicates,
         new_names=options.new_names,
@@ -57,7 +59,7 @@ def bring_in(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         imports.cancel(job, now=database_now())
         raise
-    [job] = without_hidden_keys([job], viewer=actor.user, team=actor.team)
+    [job] = without_hidden_names([job], viewer=actor.user, team=actor.team)
     return _ended(job, as_json=options.json)
 
 
@@ -92,7 +94,8 @@ def _ended(job: DatasetImport, *, as_json: bool) -> int:
     missing = (job.found.get("plan") or {}).get("missing") or []
     if missing:
         more = f" and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else ""
-        note(f"{counted(len(missing), 'case')} without an answer: {', '.join(missing[:SHOWN])}{more}")
+        named = ", ".join(case_names(job.dataset, missing[:SHOWN]))
+        note(f"{counted(len(missing), 'case')} without an answer: {named}{more}")
     return 0
 
 

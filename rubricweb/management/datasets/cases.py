@@ -8,7 +8,7 @@ from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.engine.number_format import number
 from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.management.terminal.actor import note, resolve_actor
-from rubricweb.management.terminal.paging import FirstRows, note_more
+from rubricweb.management.terminal.paging import FirstRows, note_left_out, note_more
 from rubricweb.management.terminal.printed import table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Role
@@ -32,8 +32,8 @@ def show_case(options: argparse.Namespace) -> int:
 
         print_shape(schemas.Case, schemas.case_in_full(case, answers))
         return 0
-    name, asked = given_key(case.key) or f"id:{case.pk}", query_text(words_of(case).to_engine().query)
-    note(f"Case {name}: {first_words(asked)}")
+    asked = query_text(words_of(case).to_engine().query)
+    note(f"Case {case}: {first_words(asked)}")
     tags = () if answers.hidden else tags_of([case.pk]).get(case.pk)
     if tags:
         note(f"Tags: {', '.join(tags)}")
@@ -41,8 +41,7 @@ def show_case(options: argparse.Namespace) -> int:
     for answer in answers.answers:
         rows.add_row(*_row(answer))
     terminal().print(rows)
-    for one in left_out(to_review_blind=answers.hidden):
-        note(f"Left out: {one.says}.")
+    note_left_out(left_out(to_review_blind=answers.hidden))
     if not answers.graded_alike:
         note("Judge, rubric version or examples differ: compare scores only where they are the same.")
     note_more(FirstRows(answers.answers, answers.next_cursor is not None), len(answers.answers))

@@ -7,7 +7,7 @@ from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
-from rubricweb.management.terminal.paging import first, note_more
+from rubricweb.management.terminal.paging import first, note_left_out, note_more
 from rubricweb.management.terminal.printed import moment, say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role
@@ -17,6 +17,8 @@ from rubricweb.selectors.datasets.columns import read_where
 from rubricweb.selectors.datasets.imports import imported_raters
 from rubricweb.selectors.datasets.systems import answers_called
 from rubricweb.selectors.datasets.tags import asked_tags
+from rubricweb.selectors.datasets.versions import retired_left_out
+from rubricweb.selectors.shared.archived import archived_left_out
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets import columns as column_services
 from rubricweb.services.datasets import raters as services
@@ -29,7 +31,9 @@ def list_datasets(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.VIEWER)
     page = first(
         options.limit,
-        lambda cursor, size: selected.datasets(actor.team, search=options.search, cursor=cursor, size=size),
+        lambda cursor, size: selected.datasets(
+            actor.team, search=options.search, archived=options.archived, cursor=cursor, size=size
+        ),
     )
     if options.json:
         from rubricweb.api.datasets.schemas import DatasetInList
@@ -45,6 +49,7 @@ def list_datasets(options: argparse.Namespace) -> int:
     if not page.rows:
         note("There are no such datasets. Bring one in: rubricweb import-dataset FILE")
     note_more(page, options.limit)
+    note_left_out(archived_left_out(actor.team, Dataset, archived=options.archived), "--archived")
     return 0
 
 
@@ -89,6 +94,7 @@ def items(options: argparse.Namespace) -> int:
     if not page.rows:
         note(f"There are no such items in {dataset}.")
     note_more(page, options.limit)
+    note_left_out(retired_left_out(dataset, listed.version), "--version retired")
     return 0
 
 

@@ -2,8 +2,9 @@
 
 import argparse
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 
@@ -21,6 +22,7 @@ from rubricweb.management.terminal.printed import print_file, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role, RubricVersion
 from rubricweb.selectors.datasets.imports import unseen_in_dataset
+from rubricweb.selectors.datasets.titles import case_names, item_names
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import label_files
 from rubricweb.services.datasets import answers as answer_files
@@ -62,7 +64,7 @@ def rubric(options: argparse.Namespace) -> int:
 
 def dataset(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.EDITOR)
-    given = {"data": read_file(options.file), "filename": options.file.name, "columns": columns_of(options)}
+    given = _given(options)
     given |= {"name": options.name, "system": options.system}
     if options.plan:
         return _say_preview(datasets.plan_dataset_file(actor.team, strict=options.strict, **given))
@@ -82,7 +84,7 @@ def items(options: argparse.Namespace) -> int:
     """More items for a dataset there is."""
     actor = resolve_actor(options, Role.EDITOR)
     dataset = lookup.dataset_called(actor.team, options.dataset)
-    given = {"data": read_file(options.file), "filename": options.file.name, "columns": columns_of(options)}
+    given = _given(options)
     if options.plan:
         plan = datasets.plan_items(dataset, viewer=actor.user, strict=options.strict, **given)
         return _say_preview(plan)
@@ -99,8 +101,8 @@ def answers(options: argparse.Namespace) -> int:
     """What one more version of a system answers to the cases of a dataset."""
     actor = resolve_actor(options, Role.EDITOR)
     dataset = lookup.dataset_called(actor.team, options.dataset)
-    given = {"data": read_file(options.file), "filename": options.file.name, "system": options.system}
-    given |= {"columns": columns_of(options), "as_attempt": options.as_attempt}
+    given = _given(options)
+    given |= {"system": options.system, "as_attempt": options.as_attempt}
     if options.plan:
         plan = answer_files.plan_answers(dataset, viewer=actor.user, **given)
     else:
@@ -119,9 +121,16 @@ def answers(options: argparse.Namespace) -> int:
     ):
         if keys:
             more = f" and {len(keys) - NAMED_MAX:,} more" if len(keys) > NAMED_MAX else ""
-            note(f"{counted(len(keys), 'case')} {what}: {', '.join(keys[:NAMED_MAX])}{more}")
+            named = ", ".join(case_names(dataset, keys[:NAMED_MAX]))
+            note(f"{counted(len(keys), 'case')} {what}: {named}{more}")
     _note_new(plan.preview)
     return 0
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    """The file of a command, and where its fields are found."""
+    columns = datasets.said_columns(options.column)
+    return {"data": read_file(options.file), "filename": options.file.name, "columns": columns}
 
 
 def note_columns(columns: ColumnsRead, recognised: str) -> None:
@@ -156,17 +165,6 @@ def _note_left_out_of(stored: StoredItems) -> None:
         note(f"Left out: {stored.more_left_out:,} more")
 
 
-def columns_of(options: argparse.Namespace) -> dict[str, str] | None:
-    """Where fields are found, as --column says; None leaves it to their names."""
-    columns = {}
-    for pair in options.column:
-        field, equals, column = pair.partition("=")
-        if not (field and equals):
-            raise Invalid(f"--column takes FIELD=COLUMN, for example submission=reply_text, not {pair!r}.")
-        columns[field] = column
-    return columns or None
-
-
 def labels(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.EDITOR)
     data = read_file(options.file)
@@ -179,8 +177,11 @@ def labels(options: argparse.Namespace) -> int:
         if options.plan:
             found = label_files.plan_labels(labelled, version, **given)
             transaction.set_rollback(True)
-            return _print_plan(found, as_json=options.json)
-        stored = label_files.import_label_file(labelled, version, by=actor.user, **given)
+        else:
+            stored = label_files.import_label_file(labelled, version, by=actor.user, **given)
+    if options.plan:
+        names = item_names(labelled, (one.item_id for one in found.first), viewer=actor.user)
+        return _print_plan(found, names, as_json=options.json)
     for line in notes:
         note(line)
     if stored.queue is not None:
@@ -217,7 +218,7 @@ def _note_left_out(left_out: Iterable[LeftOut]) -> None:
         note(f"Left out: {group}")
 
 
-def _print_plan(plan: LabelsPlan, *, as_json: bool) -> int:
+def _print_plan(plan: LabelsPlan, names: Mapping[str, str], *, as_json: bool) -> int:
     if as_json:
         from rubricweb.api.datasets.schemas import LabelsPlan as Shown
 
@@ -235,7 +236,7 @@ def _print_plan(plan: LabelsPlan, *, as_json: bool) -> int:
         rows.add_row(one.name, one.rater_kind, count(one.labels))
     terminal().print(rows)
     if plan.first:
-        _print_first(plan)
+        _print_first(plan, names)
     for value in reading.unknown_values:
         allowed = ", ".join(value.allowed)
         note(
@@ -248,14 +249,14 @@ def _print_plan(plan: LabelsPlan, *, as_json: bool) -> int:
     return 0
 
 
-def _print_first(plan: LabelsPlan) -> None:
+def _print_first(plan: LabelsPlan, names: Mapping[str, str]) -> None:
     """The first labels as they are read; long reasons and ids of items by their beginnings."""
     note("The first labels as they are read:")
     rows = table(("item", "criterion", "rater", "verdict", "reason"))
     for one in plan.first:
         final = "" if one.final_verdict is None else f", now {one.final_verdict}"
         reason = shortened(" ".join(one.reason.split()))
-        rows.add_row(shortened(one.item_id), one.criterion, one.rater, f"{one.verdict}{final}", reason)
+        rows.add_row(shortened(names[one.item_id]), one.criterion, one.rater, f"{one.verdict}{final}", reason)
     terminal().print(rows)
 
 

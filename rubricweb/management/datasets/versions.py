@@ -106,7 +106,7 @@ def correct(options: argparse.Namespace) -> int:
         return _say(corrections.correct_item(item, words, by=actor.user, note=options.note), options)
     case = access.access_case(actor.team, lookup.case_called(dataset, options.case).pk)
     if options.plan:
-        return _say(corrections.plan_case(case, words), options)
+        return _say(corrections.plan_case(case, words, actor.user), options)
     return _say(corrections.correct_case(case, words, by=actor.user, note=options.note), options)
 
 

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from rubricweb import access
-from rubricweb.engine.formats.content_ids import given_key
+from rubricweb.engine.formats.content_ids import name_of
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, resolve_actor
 from rubricweb.management.terminal.printed import facts, table, terminal
@@ -81,7 +81,7 @@ def _rater(queue: ReviewQueue, name: str) -> Rater:
 
 def _name(item: Any) -> str:
     """The key of an item that `gold_overview` names; its number where that is kept from them, or made."""
-    return given_key(item.shown_key) or f"id:{item.pk}"
+    return name_of(item.shown_key, id=item.pk)
 
 
 def _shown(options: argparse.Namespace, actor: Actor, queue: ReviewQueue) -> int:

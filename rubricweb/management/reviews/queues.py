@@ -8,6 +8,7 @@ from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import read_text_file
+from rubricweb.management.terminal.paging import note_left_out
 from rubricweb.management.terminal.printed import Table, facts, say, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Blind, Dataset, ReviewQueue, Role, RubricVersion, User
@@ -15,6 +16,7 @@ from rubricweb.selectors.datasets.systems import queue_systems, versions_called
 from rubricweb.selectors.reviews import queues as selected
 from rubricweb.selectors.reviews.queue_plans import queue_plan
 from rubricweb.selectors.reviews.queue_sources import Source, new_seed
+from rubricweb.selectors.shared.archived import archived_left_out
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.reviews import queue_changes
 from rubricweb.services.reviews import queues as services
@@ -26,7 +28,7 @@ def list_queues(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.VIEWER)
     rows = [
         row
-        for row in selected.queues(actor.team, actor.user)
+        for row in selected.queues(actor.team, actor.user, archived=options.archived)
         if not options.state or row.queue.state == options.state
     ]
     if options.json:
@@ -34,7 +36,15 @@ def list_queues(options: argparse.Namespace) -> int:
 
         for row in rows:
             print_shape(schemas.QueueInList, schemas.in_list(row))
-        return 0
+    elif rows:
+        _print_list(rows)
+    else:
+        note("There are no such queues yet.")
+    note_left_out(archived_left_out(actor.team, ReviewQueue, archived=options.archived), "--archived")
+    return 0
+
+
+def _print_list(rows: list[selected.QueueRow]) -> None:
     table = Table()
     for title in ("id", "queue", "state", "dataset"):
         table.add_column(title, no_wrap=title in ("id", "state"))
@@ -48,11 +58,7 @@ def list_queues(options: argparse.Namespace) -> int:
         asked = count(len(queue.criteria.all())) if queue.criteria.all() else "all"
         cells = [str(queue.pk), queue.name, queue.state, queue.dataset.name]
         table.add_row(*cells, systems_words(row.systems), asked, *map(count, figures))
-    if rows:
-        terminal().print(table)
-    else:
-        note("There are no such queues yet.")
-    return 0
+    terminal().print(table)
 
 
 def show(options: argparse.Namespace) -> int:

@@ -6,11 +6,13 @@ from rubricweb import access
 from rubricweb.engine import Rubric
 from rubricweb.engine.formats.rubric_files import write_rubric
 from rubricweb.management.terminal.actor import note, resolve_actor
-from rubricweb.management.terminal.paging import first, note_more
+from rubricweb.management.terminal.paging import first, note_left_out, note_more
 from rubricweb.management.terminal.printed import moment, print_file, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Role
+from rubricweb.models import Rubric as StoredRubric
 from rubricweb.selectors.rubrics import versions as selected
+from rubricweb.selectors.shared.archived import archived_left_out
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.rubrics import rubrics as services
 from rubricweb.templatetags.display import count
@@ -21,7 +23,9 @@ def list_rubrics(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.VIEWER)
     page = first(
         options.limit,
-        lambda cursor, size: selected.rubrics(actor.team, search=options.search, cursor=cursor, size=size),
+        lambda cursor, size: selected.rubrics(
+            actor.team, search=options.search, archived=options.archived, cursor=cursor, size=size
+        ),
     )
     if options.json:
         from rubricweb.api.rubrics.schemas import RubricInList
@@ -40,6 +44,7 @@ def list_rubrics(options: argparse.Namespace) -> int:
     if not page.rows:
         note("There are no such rubrics. Bring one in: rubricweb import-rubric FILE")
     note_more(page, options.limit)
+    note_left_out(archived_left_out(actor.team, StoredRubric, archived=options.archived), "--archived")
     return 0
 
 

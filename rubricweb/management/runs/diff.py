@@ -2,7 +2,6 @@
 
 from rubricweb.engine.agreement.intervals import CONFIDENCE
 from rubricweb.engine.agreement.scores.pairing import Unit
-from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.engine.number_format import counted, figure_text, number, p_text, share, text_of, unseen_words
 from rubricweb.engine.number_format import difference as shown_difference
 from rubricweb.management.runs import gates
@@ -171,9 +170,9 @@ def _print_without_pair(diff: RunDiff, without: CasesWithoutPair) -> None:
         (without.only_baseline, f"answered only by {before}"),
         (without.reworded, "in words that the other was not asked"),
     ):
-        if cases.keys:
+        if cases.names:
             more = ", …" if cases.has_more else ""
-            named = f"{', '.join(cases.keys)}{more}"
+            named = f"{', '.join(cases.names)}{more}"
             terminal().print(f"  No pair: {counted(cases.n, 'case')} {where}: {named}")
 
 
@@ -229,7 +228,7 @@ def _noise(row: CriterionChange) -> str:
 def _named(row: DiffItemRow, paired_by: Unit) -> str:
     """The key of the case or the item, where somebody gave it one; else its number."""
     of_case, item = paired_by == "case", row.item
-    return given_key(item.case.key if of_case else item.key) or f"id:{item.case_id if of_case else item.pk}"
+    return str(item.case if of_case else item)
 
 
 def _items(rows: list[DiffItemRow], paired_by: Unit) -> Table:

@@ -13,10 +13,12 @@ from typing import Any
 from rubricweb.engine import DataItem, InvalidFile, RubricDataset
 from rubricweb.engine.autograders import AUTOGRADERS, Autograder
 from rubricweb.engine.conversations.unseen_parts import unseen_parts, unseen_words
-from rubricweb.engine.errors import ConfigurationError, Fault
+from rubricweb.engine.errors import ConfigurationError, Fault, named_as
+from rubricweb.engine.formats.content_ids import name_of
 from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
 from rubricweb.engine.formats.scores.item_scores import SCORE_WRITERS, ItemScore
 from rubricweb.engine.number_format import counted, low_end_words, share
+from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, environment_config
 from rubricweb.judges.evaluation import EvalResult, evaluate
@@ -117,7 +119,8 @@ def _dataset(options: argparse.Namespace) -> RubricDataset:
     try:
         dataset = RubricDataset.from_file(path, rubric=named)
     except InvalidFile as error:
-        raise Invalid(f"{path.name} has faults.", error.faults) from error
+        found = counted(len(error.faults) + error.more, "fault")
+        raise Invalid(f"{named_as(path.name, error.read_as)}: {found}.", error.faults) from error
     if named is not None and any(dataset.get_item_rubric(idx) != named for idx in range(len(dataset))):
         raise Invalid(f"{path.name} brings rubrics of its own; name - as RUBRIC to grade by those.")
     return _of_one_system(dataset, options.system, path.name)
@@ -172,7 +175,8 @@ def _finish(options: argparse.Namespace, result: EvalResult, judge: str) -> int:
     failed = result.filter_failed()
     table.add_row("failed items", str(len(failed)))
     for one in failed[:5]:
-        table.add_row(f"  {one.item.id}", str(one.error)[:200])
+        name = name_of(one.item.id, first_words(one.item.submission))
+        table.add_row(f"  {name}", str(one.error)[:200])
     table.add_row("tokens", f"{usage.prompt_tokens:,} in, {usage.completion_tokens:,} out")
     table.add_row("cost", _cost(usage))
     terminal().print(table)

@@ -10,7 +10,7 @@ from rubricweb.engine.origin import origin_words
 from rubricweb.management.runs import grade_tables, watching
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.background import note_without_workers
-from rubricweb.management.terminal.paging import first, note_more
+from rubricweb.management.terminal.paging import first, note_left_out, note_more
 from rubricweb.management.terminal.printed import Table, facts, say, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Role, Run, RunMode, RunState
@@ -21,6 +21,7 @@ from rubricweb.selectors.runs import log, results
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs.errors import ERROR_KINDS
 from rubricweb.selectors.runs.group_means import GroupMean
+from rubricweb.selectors.shared.archived import archived_left_out
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.runs import lifecycle as services
@@ -51,7 +52,18 @@ def list_runs(options: argparse.Namespace) -> int:
 
         for row in page.rows:
             print_shape(Shown, run_in_list(row))
-        return 0
+    elif page.rows:
+        _print_list(page.rows)
+    else:
+        note("There are no such runs yet.")
+    note_more(page, options.limit)
+    narrowed = selected.of(dataset_id=dataset.pk if dataset else None, rubric_id=None)
+    archived = options.state == selected.ARCHIVED
+    note_left_out(archived_left_out(actor.team, Run, narrowed, archived=archived), "--state archived")
+    return 0
+
+
+def _print_list(rows: tuple[selected.RunRow, ...]) -> None:
     table = Table()
     table.add_column("id", justify="right", no_wrap=True)
     table.add_column("run")
@@ -59,14 +71,9 @@ def list_runs(options: argparse.Namespace) -> int:
     for title in ("graded", "score", "fully judged", "coverage", "errors", "cost"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("started", no_wrap=True)
-    for row in page.rows:
+    for row in rows:
         table.add_row(*_cells(row))
-    if page.rows:
-        terminal().print(table)
-    else:
-        note("There are no such runs yet.")
-    note_more(page, options.limit)
-    return 0
+    terminal().print(table)
 
 
 def _cells(row: selected.RunRow) -> list[str]:

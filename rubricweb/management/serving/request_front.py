@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 from urllib.parse import unquote_to_bytes
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 from aiohttp.web_protocol import RequestHandler, RequestPayloadError
 
 from rubricweb.management.serving.answer_spool import AnswerSpool
@@ -74,7 +74,9 @@ class RequestFront:
         limit = SMALL_BYTES if announced <= SMALL_BYTES else await self._ask_limit(environ)
         if announced > limit:
             return
-        if request.headers.get("Expect", "").lower() == "100-continue" and request.transport is not None:
+        # Clients of HTTP/1.0 would take it for the answer, and who sends no body waits for nothing.
+        asks = request.body_exists and request.headers.get("Expect", "").lower() == "100-continue"
+        if asks and request.version >= HttpVersion11 and request.transport is not None:
             request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         started = time.monotonic()
         received = 0

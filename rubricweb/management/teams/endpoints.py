@@ -11,10 +11,12 @@ from rubricweb.errors import Invalid
 from rubricweb.management.teams import judges
 from rubricweb.management.terminal import prepare
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
+from rubricweb.management.terminal.paging import note_left_out
 from rubricweb.management.terminal.printed import facts, moment, print_json, say, table, terminal
 from rubricweb.management.terminal.secret_values import secret_value
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import JudgeEndpoint, Role
+from rubricweb.selectors.shared.archived import archived_left_out
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.endpoints import endpoints as services
 from rubricweb.services.endpoints.options import OPTIONS, options_of
@@ -30,19 +32,18 @@ def list_endpoints(options: argparse.Namespace) -> int:
     if options.json:
         for endpoint in endpoints:
             _print_endpoint(endpoint)
-        return 0
-    if not endpoints and options.archived:
+    elif endpoints:
+        rows = table(("id", "endpoint", "model", "address", "key"))
+        for endpoint in endpoints:
+            kept = "stored" if endpoint.sealed_key else "none"
+            cells = (str(endpoint.pk), endpoint.name, endpoint.model, endpoint.base_url, kept)
+            rows.add_row(*cells)
+        terminal().print(rows)
+    elif options.archived:
         note("No endpoint is archived.")
-        return 0
-    if not endpoints:
+    else:
         note("There are no endpoints yet. Add one: rubricweb endpoints add NAME --base-url URL --model MODEL")
-        return 0
-    rows = table(("id", "endpoint", "model", "address", "key"))
-    for endpoint in endpoints:
-        kept = "stored" if endpoint.sealed_key else "none"
-        cells = (str(endpoint.pk), endpoint.name, endpoint.model, endpoint.base_url, kept)
-        rows.add_row(*cells)
-    terminal().print(rows)
+    note_left_out(archived_left_out(team, JudgeEndpoint, archived=options.archived), "--archived")
     return 0
 
 

@@ -10,9 +10,11 @@ from rubricweb.engine.number_format import counted, money
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.offline.server import running_server
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
+from rubricweb.management.terminal.paging import note_left_out
 from rubricweb.management.terminal.printed import table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.models import Role
+from rubricweb.models import JudgeEndpoint, Role
+from rubricweb.selectors.shared.archived import archived_left_out
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.endpoints.trials import EXPECTED, Trial, try_judge
 
@@ -37,6 +39,7 @@ def list_judges(options: argparse.Namespace) -> int:
 
         for judge_id, config in judges.items():
             print_shape(PricedJudge, WithFields(config, id=judge_id))
+        _note_archived(actor)
         return 0
     rows = table(("judge", "name", "model", "address"), ("US$ per million in / out",))
     for judge_id, config in judges.items():
@@ -47,7 +50,12 @@ def list_judges(options: argparse.Namespace) -> int:
         note(f"{endpoints.OFFLINE}: {endpoints.OFFLINE_ABOUT}")
     if set(judges) == {endpoints.OFFLINE}:
         note("For a real one set OPENAI_API_KEY, or let an owner add one: rubricweb endpoints add --help")
+    _note_archived(actor)
     return 0
+
+
+def _note_archived(actor: Actor) -> None:
+    note_left_out(archived_left_out(actor.team, JudgeEndpoint), "rubricweb endpoints list --archived")
 
 
 def test_judge(options: argparse.Namespace) -> int:

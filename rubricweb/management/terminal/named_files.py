@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rubricweb import engine
-from rubricweb.engine.errors import InvalidText
-from rubricweb.engine.formats.rubric_files import read_rubric
+from rubricweb.engine.errors import InvalidText, named_as
+from rubricweb.engine.formats.rubric_files import read_rubric, taken_for
+from rubricweb.engine.number_format import counted
 from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.remarks import remark
@@ -39,10 +40,12 @@ def require_file(path: Path) -> None:
 
 def rubric_in(path: Path) -> engine.Rubric:
     """The rubric in a file. Raises Invalid with every fault."""
+    data = read_file(path)
     try:
-        return read_rubric(read_file(path), filename=path.name)
+        return read_rubric(data, filename=path.name)
     except (engine.InvalidRubric, engine.InvalidFile) as error:
-        raise Invalid(f"{path.name} has faults.", error.faults) from error
+        file, found = named_as(path.name, taken_for(data, path.name)), counted(len(error.faults), "fault")
+        raise Invalid(f"{file}: {found}.", error.faults) from error
 
 
 def stored_id(name: str) -> int | None:

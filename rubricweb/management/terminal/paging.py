@@ -1,10 +1,11 @@
 """The first so many rows of a list that selectors give out page by page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from rubricweb.management.terminal.actor import note
+from rubricweb.selectors.shared.left_out import LeftOutItems
 
 Row = TypeVar("Row")
 OneRow = TypeVar("OneRow", covariant=True)
@@ -47,3 +48,9 @@ def note_more(page: FirstRows[Row], limit: int) -> None:
     """Says that there are more rows than the limit, and how to see them."""
     if page.more:
         note(f"There are more: --limit says how many are shown, now {limit:,}.")
+
+
+def note_left_out(left_out: Iterable[LeftOutItems], shown_by: str = "") -> None:
+    """Says what the list leaves out and why, and by which option it is shown, where there is one."""
+    for one in left_out:
+        note(f"Left out: {one.says}{f'; {shown_by} lists them' if shown_by else ''}.")

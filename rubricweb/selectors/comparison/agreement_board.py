@@ -25,6 +25,7 @@ from rubricweb.engine.agreement import (
     unit_agreement,
 )
 from rubricweb.engine.agreement.judge.kappa import Weighting
+from rubricweb.engine.formats.content_ids import name_of
 from rubricweb.errors import NotFound
 from rubricweb.models import Criterion, Item, QueueState, ReviewQueue, User
 from rubricweb.selectors.blinding import is_hidden, require_queues_visible
@@ -99,8 +100,8 @@ class HardItem:
 
     @property
     def name(self) -> str:
-        """Its key, or its id as commands take it."""
-        return self.key or f"id:{self.item_id}"
+        """The key somebody gave it, or its id as commands take it."""
+        return name_of(self.key, id=self.item_id)
 
 
 @dataclass(frozen=True)

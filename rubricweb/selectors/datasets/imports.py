@@ -22,25 +22,34 @@ def imports(team: Team, *, cursor: str | None = None, size: int = 50) -> Page[Da
     return keyset_page(rows, order=("-pk",), cursor=cursor, size=size)
 
 
-def unended(team: Team) -> list[DatasetImport]:
-    """Those that are under way or wait for an answer."""
+def unended(team: Team, *, viewer: User) -> list[DatasetImport]:
+    """Those that are under way or wait for an answer, as `without_hidden_names` tells of them."""
     rows = DatasetImport.objects.filter(team=team, state__in=UNENDED).select_related("dataset")
-    return list(rows.defer("faults", "found").order_by("-pk")[:20])
+    newest = rows.defer("faults", "found").order_by("-pk")[:20]
+    return without_hidden_names(newest, viewer=viewer, team=team)
 
 
-def without_hidden_keys(rows: Iterable[DatasetImport], *, viewer: User, team: Team) -> list[DatasetImport]:
+def without_hidden_names(rows: Iterable[DatasetImport], *, viewer: User, team: Team) -> list[DatasetImport]:
     """The imports, without which items say the same, and which cases are new, where this person is still to
     review some of the dataset blind: keys tell who answered. Not to be saved.
+
+    Of what others sent there they are told neither the name of the file, nor the version that answered, nor
+    what was found in it or wrong with it: that tells whose answers it brought.
     """
     found = list(rows)
-    with_keys = [one for one in found if one.found.get("duplicates") or one.found.get("preview")]
-    hidden = hidden_datasets(viewer, team) if with_keys else frozenset()
-    for one in with_keys:
-        if one.dataset_id in hidden:
-            one.found = {**one.found, "duplicates": []}
-            if preview := one.found.get("preview"):
-                names = [name for name in preview["new_names"] if name["what"] != "case"]
-                one.found["preview"] = {**preview, "first_duplicates": [], "new_names": names}
+    into_datasets = [one for one in found if one.dataset_id is not None]
+    hidden = hidden_datasets(viewer, team) if into_datasets else frozenset()
+    for one in into_datasets:
+        if one.dataset_id not in hidden:
+            continue
+        if one.created_by_id != viewer.pk:
+            one.filename = one.name = one.system = one.message = ""
+            one.found, one.faults = {}, []
+            continue
+        one.found = {**one.found, "duplicates": []}
+        if preview := one.found.get("preview"):
+            names = [name for name in preview["new_names"] if name["what"] != "case"]
+            one.found["preview"] = {**preview, "first_duplicates": [], "new_names": names}
     return found
 
 

@@ -80,6 +80,19 @@ def require_unblinded(dataset: Dataset, item_ids: Iterable[int], viewer: User | 
         )
 
 
+def require_first_answers(dataset: Dataset, names: Collection[str]) -> None:
+    """Refuses answers to cases there are of versions, by name, that have answered some already: which cases
+    those are tells who gave an answer to a case that not all have answered. For who must not learn that.
+    """
+    again = sorted({str(version) for version in counted_versions(dataset)}.intersection(names))
+    if again:
+        raise Withheld(
+            f"{again[0] or 'A version without a name'} has answered some cases of {dataset}, and which ones "
+            "would tell who gave the answers you are still to review blind. Submit your reviews, or ask "
+            "somebody who is not a rater."
+        )
+
+
 def tells_version(dataset: Dataset, version_ids: Collection[int]) -> bool:
     """Whether to be among the answers of these versions tells who answered: others are left out. No versions
     stand for all.

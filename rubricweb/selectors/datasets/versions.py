@@ -28,7 +28,9 @@ from rubricweb.models import (
     RunItem,
     User,
 )
-from rubricweb.selectors.blinding import hidden_datasets
+from rubricweb.selectors.blinding import hidden_datasets, hidden_of
+from rubricweb.selectors.datasets.items import CURRENT, Version
+from rubricweb.selectors.shared.left_out import LeftOutItems, left_out
 
 TEST = "test"
 AT_ONCE = 5000
@@ -42,7 +44,8 @@ class Behind:
 
     `open_reviews` are those that people are still asked for in `queues` that are not closed, `begun_reviews`
     drafts among them. `runs` judged them or are about to, `unended_runs` of these have not ended. `held_out`
-    of the items have a copy in a test half.
+    of the items have a copy in a test half. `adjudications` are without those of items that are hidden from
+    whoever looks: what was decided at all is what somebody differed on.
     """
 
     labels: int
@@ -67,15 +70,21 @@ def changes(dataset: Dataset, *, viewer: User, most: int | None = None) -> list[
     return found
 
 
+def retired_left_out(dataset: Dataset, version: Version) -> tuple[LeftOutItems, ...]:
+    """What a list of the items the dataset has now leaves out; nothing for one of retired or former items."""
+    return left_out(retired=retired_count(dataset) if version in (CURRENT, dataset.version) else 0)
+
+
 def retired_count(dataset: Dataset) -> int:
     """How many items are retired."""
     return dataset.items.exclude(retired_in=NOT_RETIRED).count() if dataset.version > 1 else 0
 
 
-def behind(dataset: Dataset, item_ids: Sequence[int]) -> Behind:
+def behind(dataset: Dataset, item_ids: Sequence[int], viewer: User | None) -> Behind:
     """What stands behind items of the dataset: counts, which tell no verdict. They may tell who answered,
-    since runs and queues can be over one version's answers.
+    since runs and queues can be over one version's answers. None is nobody who reviews.
     """
+    hidden = set() if viewer is None else hidden_of(viewer, dataset.team, dataset.pk)
     sums: Counter[str] = Counter()
     queues: set[int] = set()
     runs: dict[int, str] = {}
@@ -90,7 +99,7 @@ def behind(dataset: Dataset, item_ids: Sequence[int]) -> Behind:
         keys = Item.objects.filter(pk__in=ids).values("key")
         sums.update(
             labels=labels.count(),
-            adjudications=Adjudication.objects.filter(item__in=ids).count(),
+            adjudications=Adjudication.objects.filter(item__in=set(ids) - hidden).count(),
             open_reviews=room + begun,
             begun_reviews=begun,
             held_out=copies.filter(key__in=keys).aggregate(n=Count("key", distinct=True))["n"],

@@ -33,6 +33,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden, with_other_answers
 from rubricweb.selectors.datasets.systems import items_name_systems
+from rubricweb.selectors.datasets.titles import names_of
 from rubricweb.selectors.datasets.versions import case_of_item, file_keys
 from rubricweb.selectors.exports.label_lineage import CountedLabels
 from rubricweb.selectors.labels.comparable import labelled_queues
@@ -48,7 +49,8 @@ NAMED_MAX = 20
 
 @dataclass(frozen=True)
 class WithheldItems:
-    """Items whose labels and verdicts this person is not handed yet: ids, and keys in dataset order.
+    """Items whose labels and verdicts this person is not handed yet: ids, and keys in dataset order, of the
+    first as people call them in `names`.
 
     `everything` says that no item is left to hand out. In a dataset that names systems they go by other ids,
     `unnamed`: a key may tell who answered. `untagged` are they and all other answers to their cases, whose
@@ -60,6 +62,7 @@ class WithheldItems:
     everything: bool = False
     unnamed: Mapping[int, str] = field(default_factory=dict)
     untagged: frozenset[int] = frozenset()
+    names: tuple[str, ...] = ()
 
     @property
     def why(self) -> str:
@@ -74,9 +77,9 @@ class WithheldItems:
 
     @property
     def named(self) -> str:
-        """The keys for a sentence, the first twenty of many."""
+        """The names for a sentence, the first twenty of many."""
         more = len(self.keys) - NAMED_MAX
-        return ", ".join(self.keys[:NAMED_MAX]) + (f" and {more} more" if more > 0 else "")
+        return ", ".join(self.names) + (f" and {more} more" if more > 0 else "")
 
 
 NOTHING_WITHHELD = WithheldItems()
@@ -93,9 +96,12 @@ def withheld_items(viewer: User, dataset: Dataset) -> WithheldItems:
     if items_name_systems(dataset):
         unnamed = {pk: f"withheld-{number}" for number, (pk, _) in enumerate(keys, 1) if pk in hidden}
     left_out = tuple(unnamed.get(pk, key) for pk, key in keys if pk in hidden)
+    first = [pk for pk, _ in keys if pk in hidden][:NAMED_MAX]
+    names = names_of(Item.objects.filter(pk__in=first).order_by("position")) | unnamed
     everything = len(left_out) == len(keys)
     untagged = frozenset(with_other_answers(hidden, dataset.pk))
-    return WithheldItems(frozenset(hidden), left_out, everything, unnamed, untagged)
+    named = tuple(names[pk] for pk in first if pk in names)
+    return WithheldItems(frozenset(hidden), left_out, everything, unnamed, untagged, named)
 
 
 def verdict_rows(

@@ -14,6 +14,7 @@ from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden
 from rubricweb.selectors.datasets.halves import in_half
 from rubricweb.selectors.datasets.items import matching, metadata_text
 from rubricweb.selectors.datasets.systems import items_name_systems, require_unblinded, tells_version
+from rubricweb.selectors.datasets.titles import names_of
 from rubricweb.selectors.reviews import informative
 
 KINDS = {
@@ -165,7 +166,7 @@ def _require_answers_of(
     others = [
         item
         for begin in range(0, len(item_ids), AT_ONCE)
-        for item in rows.filter(pk__in=item_ids[begin : begin + AT_ONCE]).only("key", "system_version")
+        for item in rows.filter(pk__in=item_ids[begin : begin + AT_ONCE]).only("system_version")
         if item.system_version_id not in allowed
     ]
     if others:
@@ -200,7 +201,9 @@ def _require_systems_shown(dataset: Dataset, viewer: User) -> None:
 
 def _first(items: Sequence[Item]) -> str:
     """The first few of these and whose answers they are, in words."""
-    told = [f"{item.key} is of {str(item.system_version) or 'no named system'}" for item in items[:NAMED_MAX]]
+    first = items[:NAMED_MAX]
+    names = names_of(Item.objects.filter(pk__in=[item.pk for item in first]))
+    told = [f"{names[item.pk]} is of {str(item.system_version) or 'no named system'}" for item in first]
     more = len(items) - len(told)
     return ", ".join(told) + (f", and {more:,} more are not theirs" if more else "")
 

@@ -16,6 +16,7 @@ from rubricweb.engine.parsers.yaml_text import dump_yaml
 from rubricweb.engine.rubric import check_rubric
 from rubricweb.engine.rubric.diff import RubricDiff, rubric_diff
 from rubricweb.engine.rubric.identity import with_ids
+from rubricweb.engine.rubric.sections import nested
 from rubricweb.engine.scoring.points import score_points
 from rubricweb.errors import NotFound
 from rubricweb.models import (
@@ -149,7 +150,13 @@ class DraftState:
     @property
     def publishable(self) -> bool:
         """Whether publishing would make a new version."""
-        return self.content is not None and (self.diff is None or bool(self.diff))
+        return self.content is not None and (self.diff is None or bool(self.diff) or self.metadata_changed)
+
+    @property
+    def metadata_changed(self) -> bool:
+        """Whether ids, descriptions or sections of the file differ from the newest version's."""
+        newest, content = self.newest, self.content
+        return newest is not None and content is not None and newest.metadata != content.metadata
 
 
 def draft_state(rubric: Rubric, *, viewer: User) -> DraftState:
@@ -173,12 +180,18 @@ def checked_draft(draft: Any) -> tuple[engine.Rubric | None, tuple[Fault, ...]]:
     return content, tuple(faults)
 
 
+def draft_as_file(rubric: Rubric) -> dict[str, Any]:
+    """The saved draft as plain data, complete or not, with its criteria inside its sections."""
+    head = ("title", "id", "description", "guidelines")
+    shown = {key: rubric.draft[key] for key in head if rubric.draft.get(key)}
+    shown["criteria"] = rubric.draft.get("criteria") or []
+    rest = ("sections", "pass_rule", "length_penalty")
+    return nested(shown | {key: rubric.draft[key] for key in rest if rubric.draft.get(key)})
+
+
 def draft_source(rubric: Rubric, format: str) -> str:
     """The saved draft as "yaml" or "json" text, complete or not."""
-    draft = {key: rubric.draft.get(key) or "" for key in ("title", "guidelines")}
-    shown = {key: value for key, value in draft.items() if value}
-    shown["criteria"] = rubric.draft.get("criteria") or []
-    shown |= {key: rubric.draft[key] for key in ("pass_rule", "length_penalty") if rubric.draft.get(key)}
+    shown = draft_as_file(rubric)
     if format == "json":
         return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
     return dump_yaml(shown)

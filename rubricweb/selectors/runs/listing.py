@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from rubricweb.errors import Invalid
 from rubricweb.models import (
@@ -93,10 +93,7 @@ def runs(
     rows = Run.objects.filter(unarchived(archived=state == ARCHIVED), team=team).select_related(
         "dataset", "rubric_version", "summary", "created_by", "system_version__system"
     )
-    if dataset_id is not None:
-        rows = rows.filter(dataset_id=dataset_id)
-    if rubric_id is not None:
-        rows = rows.filter(rubric_version__rubric_id=rubric_id)
+    rows = rows.filter(of(dataset_id=dataset_id, rubric_id=rubric_id))
     if state and state != ARCHIVED:
         if state not in RunState.values:
             raise Invalid(f"{state!r} is not a state of a run. Allowed: {', '.join(STATES)}.")
@@ -128,6 +125,16 @@ def runs(
         for run in page.rows
     )
     return RunList(listed, page.next_cursor)
+
+
+def of(*, dataset_id: int | None, rubric_id: int | None) -> Q:
+    """The condition on runs over this dataset, by a version of this rubric; None is any."""
+    condition = Q()
+    if dataset_id is not None:
+        condition &= Q(dataset_id=dataset_id)
+    if rubric_id is not None:
+        condition &= Q(rubric_version__rubric_id=rubric_id)
+    return condition
 
 
 def run_filters(team: Team) -> RunFilters:

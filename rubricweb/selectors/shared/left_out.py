@@ -9,26 +9,29 @@ REASONS = {
     "not_graded": "{they_are} not graded yet",
     "failed": "a verdict on {them} failed, so {they_have} no rank until {they_are} retried",
     "no_score": "nothing could be judged, so {they_have} no score",
+    "archived": "{they_are} archived",
+    "retired": "{they_are} retired",
 }
-"""Why items are left out → a sentence about several of them, with the pronouns to fill in."""
+"""Why rows are left out → a sentence about several of them, with the pronouns to fill in."""
 _ONE = {"them": "it", "they_are": "it is", "they_have": "it has"}
 _SEVERAL = {"them": "them", "they_are": "they are", "they_have": "they have"}
 
 
 @dataclass(frozen=True)
 class LeftOutItems:
-    """How many items a list leaves out for one reason, of REASONS."""
+    """How many rows a list leaves out for one reason, of REASONS; `noun` is what one of them is."""
 
     why: str
     items: int
+    noun: str = "item"
 
     @property
     def says(self) -> str:
         """LeftOutItems("no_score", 2).says is "2 items: nothing could be judged, so they have no score"."""
         pronouns = _ONE if self.items == 1 else _SEVERAL
-        return f"{counted(self.items, 'item')}: {REASONS[self.why].format(**pronouns)}"
+        return f"{counted(self.items, self.noun)}: {REASONS[self.why].format(**pronouns)}"
 
 
-def left_out(**items: int) -> tuple[LeftOutItems, ...]:
+def left_out(*, noun: str = "item", **items: int) -> tuple[LeftOutItems, ...]:
     """Those reasons for which there are some, in the order given."""
-    return tuple(LeftOutItems(why, number) for why, number in items.items() if number)
+    return tuple(LeftOutItems(why, number, noun) for why, number in items.items() if number)

@@ -276,9 +276,9 @@ def criterion_called(item: Item, name: str) -> Criterion:
         return matching[0]
     if matching:
         known = ", ".join(f"id:{one.pk} of {one.version}" for one in matching)
-        raise Invalid(f"Several criteria of {item} are called {name!r}; say which. Known: {known}.")
+        raise Invalid(f"Several criteria of id:{item.pk} are called {name!r}; say which. Known: {known}.")
     known = ", ".join(criteria.values_list("name", flat=True)[:SHOWN])
-    raise Invalid(f"{item} is not judged by a criterion {name!r}. Known: {known or 'none yet'}.")
+    raise Invalid(f"id:{item.pk} is not judged by a criterion {name!r}. Known: {known or 'none yet'}.")
 
 
 def _is_number(text: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from rubricweb.engine.errors import shortened
+from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.models import ACCEPTED, PRUNED, ApiToken, Item, JournalEntry, Membership, Role, Team, User
 from rubricweb.selectors.blinding import hidden_items, is_hidden
@@ -104,7 +105,8 @@ ACTORS_NAMED = 20
 class JournalLine:
     """One thing somebody did. `actor` None is the app itself; `detail` is (name, value) pairs.
 
-    `label` is "" for an item whose key is kept from the viewer: see `is_hidden`.
+    `label` is "" for an item without a key that somebody gave it, and where that is kept from the viewer: see
+    `is_hidden`.
     """
 
     actor: str | None
@@ -169,7 +171,7 @@ def journal(
             verb=row.verb,
             kind=KINDS.get(row.target_kind, row.target_kind),
             target_id=row.target_id,
-            label="" if row.target_kind == "item" and row.target_id in unnamed else row.target_label,
+            label=_label(row, unnamed),
             detail=_visible_detail(
                 row, withheld, of_others=row.actor_id != viewer.pk and reviews_blind, blind=reviews_blind
             ),
@@ -178,6 +180,14 @@ def journal(
         for row in page.rows
     ]
     return JournalPage(tuple(lines), page.next_cursor)
+
+
+def _label(row: JournalEntry, unnamed: Collection[int]) -> str:
+    if row.target_kind != "item":
+        return row.target_label
+    # What earlier releases wrote may be a key that was made; the number of an item is no name of its own.
+    is_named = row.target_id not in unnamed and row.target_label != f"id:{row.target_id}"
+    return given_key(row.target_label) if is_named else ""
 
 
 def _with_hidden_keys(item_ids: Collection[int], viewer: User, team: Team) -> set[int]:
@@ -215,8 +225,9 @@ COUNTED = {
     "decided about labels of": ("labels", "probe"),
     "deleted": ("adjudications", "comments", "labels", "people", "reviews", "verdicts"),
 }
-# What may tell who answered: the item of a review, the file that brought answers, a note on a change of them.
-OF_KEYS = {"review": ("item",), "dataset": ("file", "note")}
+# What may tell who answered: the item of a review; the file that brought answers, the versions that came with
+# it, a note on a change of them.
+OF_KEYS = {"review": ("item",), "dataset": ("file", "new_systems", "note")}
 
 
 def _visible_detail(
@@ -234,4 +245,6 @@ def _visible_detail(
         hidden.update(OF_OTHERS.get(row.verb, ()))
     if blind:
         hidden.update(COUNTED.get(row.verb, ()), OF_KEYS.get(row.target_kind, ()))
+    if row.target_kind == "review" and not given_key(row.detail.get("item")):
+        hidden.add("item")  # of an earlier release
     return tuple((name, value) for name, value in row.detail.items() if name not in hidden)

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rubricweb.engine.errors import Fault
+from rubricweb.engine.formats.content_ids import given_key, name_of
 from rubricweb.engine.formats.dataset_values import MAX_ID
 from rubricweb.engine.formats.datasets.case_tags import MAX_TAGS
 from rubricweb.engine.formats.datasets.cases import AnsweredCase, asked_words
+from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.engine.rubric import Rubric
 from rubricweb.models import Dataset, Item, RubricVersion
 from rubricweb.selectors.datasets.systems import items_name_systems
@@ -102,9 +104,7 @@ class Matching:
         for item in rows.iterator(chunk_size=500):
             system = part.system or str(item.system_version)
             if not system:
-                self._refuse(
-                    part, item.key, "no system version", "a name of one for the items of this dataset"
-                )
+                self._refuse(part, item, "no system version", "a name of one for the items of this dataset")
                 continue
             case = self._case(part, item, place)
             if case is None:
@@ -113,9 +113,9 @@ class Matching:
             attempt = item.attempt
             if attempt in taken:
                 if not self.as_attempts:
-                    found = f"a second answer of {system} to case {self.cases[case].key!r}"
+                    found = f"a second answer of {system} to {_case_words(self.cases[case].key)}"
                     allowed = "one, or further ones as attempts; or match by the ids of items"
-                    self._refuse(part, item.key, found, allowed)
+                    self._refuse(part, item, found, allowed)
                     continue
                 attempt = max(taken) + 1
             taken.add(attempt)
@@ -134,10 +134,8 @@ class Matching:
         key = item.case.key if of_now else f"{item.case.key} (wording {item.wording})"
         case = self._by_key.get(key) if named else self._by_words.get(words)
         if case is not None and self.cases[case].words != words:
-            found = f"case {key!r} with another prompt, reference or rubric"
-            self._refuse(
-                part, item.key, found, "one of each for a case: correct the case in one of them first"
-            )
+            found = f"{_case_words(key)} with another prompt, reference or rubric"
+            self._refuse(part, item, found, "one of each for a case: correct the case in one of them first")
             return None
         if case is None and named and not asks_nothing and self.match == "cases":
             same = self._by_words.get(words)
@@ -161,7 +159,7 @@ class Matching:
         before = len(together)
         together.update(tags)
         if before <= MAX_TAGS < len(together):
-            self._refuse(part, item.key, f"{len(together)} tags of one case", f"at most {MAX_TAGS}")
+            self._refuse(part, item, f"{len(together)} tags of one case", f"at most {MAX_TAGS}")
 
     def _rubric(self, version_id: int | None) -> Rubric | None:
         if version_id is None:
@@ -171,10 +169,13 @@ class Matching:
             self._rubrics[version_id] = version.to_engine()
         return self._rubrics[version_id]
 
-    def _refuse(self, part: AskedPart, key: str, found: str, allowed: str) -> None:
+    def _refuse(self, part: AskedPart, item: Item, found: str, allowed: str) -> None:
         self.conflict_count += 1
         if len(self.conflicts) < SHOWN_CONFLICTS:
-            self.conflicts.append(Fault(f"{part.dataset.name}: item {key!r}"[:300], found, allowed))
+            # The words of an item are read for those alone that nobody gave a key.
+            given = given_key(item.key)
+            name = repr(given) if given else name_of("", first_words(item.submission), id=item.pk)
+            self.conflicts.append(Fault(f"{part.dataset.name}: item {name}"[:300], found, allowed))
 
     def _name_cases(self) -> None:
         """Cases without an id of their own go by the id of their first item, where no other case does."""
@@ -183,9 +184,13 @@ class Matching:
             if not case.named:
                 wanted = case.key
                 case.key = _free(wanted, taken)
-                if case.key != wanted and len(self.other_words) < SHOWN_IDS:
+                if case.key != wanted and given_key(wanted) and len(self.other_words) < SHOWN_IDS:
                     self.other_words.append(wanted)
             taken.add(case.key)
+
+
+def _case_words(key: str) -> str:
+    return f"case {key!r}" if given_key(key) else "its case"
 
 
 def suggested(datasets: Sequence[Dataset], system: str = "") -> list[str]:

@@ -7,12 +7,14 @@ from django.db import transaction
 from django.db.models import F, Max
 
 from rubricweb.engine.errors import Fault
+from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.datasets.cases import AnsweredCase
 from rubricweb.engine.formats.datasets.known_keys import KnownKeys
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, User
+from rubricweb.selectors.datasets.systems import require_first_answers
 from rubricweb.services.datasets import datasets, systems
 from rubricweb.services.datasets.intake import MOST_FAULTS, Intake, made_id_faults, parts
 from rubricweb.services.datasets.previews import (
@@ -53,9 +55,10 @@ def plan_answers(
     viewer: User | None = None,
 ) -> AnswersPlan:
     """What `add_answers` would store; nothing is, and nothing asked. Raises Invalid for a file that cannot be
-    read.
+    read, Withheld as `AnswersReading`.
     """
-    reading = AnswersReading(dataset, systems.read_system_name(system), as_attempt=as_attempt)
+    version = systems.read_system_name(system)
+    reading = AnswersReading(dataset, version, as_attempt=as_attempt, viewer=viewer)
     file = datasets.read_file(data, filename, columns, rubric=datasets.own_rubric(dataset))
     file = reading.take(file)
     refuse(filename, reading.wrong_rows)
@@ -89,7 +92,7 @@ def add_answers(
     file = datasets.read_file(data, filename, columns, rubric=datasets.own_rubric(dataset))
     with transaction.atomic():
         datasets.hold_with_rubric(dataset)
-        reading = AnswersReading(dataset, version, as_attempt=as_attempt)
+        reading = AnswersReading(dataset, version, as_attempt=as_attempt, viewer=by)
         file = reading.take(file)
         refuse(filename, reading.faults)
         stored = datasets.add_read_items(dataset, file, by=by, filename=filename, choices=choices)
@@ -103,9 +106,14 @@ def refuse(filename: str, faults: Iterable[Fault]) -> None:
 
 
 class AnswersReading:
-    """Reads parts of a file as answers of one version, as it is stored, to the cases of a dataset."""
+    """Reads parts of a file as answers of one version, as it is stored, to the cases of a dataset.
 
-    def __init__(self, dataset: Dataset, version: str, *, as_attempt: bool) -> None:
+    Raises Withheld where which cases that version has answered would tell the viewer who answered.
+    """
+
+    def __init__(self, dataset: Dataset, version: str, *, as_attempt: bool, viewer: User | None) -> None:
+        if tells_who_answered(dataset, viewer):
+            require_first_answers(dataset, [version])
         self._dataset = dataset
         self.version = version
         systems.require_listed(dataset.team, [version])
@@ -183,7 +191,8 @@ class AnswersReading:
             for fault in made_id_faults(row.id, f"{place}.id"):
                 _add(self.wrong_rows, fault)
             return row
-        _add(self._wrong_cases, Fault(f"{place}.case_id", repr(row.case_id), why))
+        found = repr(row.case_id) if given_key(row.case_id) else "an id that was made from the content"
+        _add(self._wrong_cases, Fault(f"{place}.case_id", found, why))
         return row
 
 

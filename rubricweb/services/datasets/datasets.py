@@ -1,13 +1,13 @@
 """Bringing submissions in: a file becomes a whole dataset, or more items of one, or nothing at all."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from django.db import transaction
 
 from rubricweb import engine
-from rubricweb.engine.errors import Fault, InvalidFile
+from rubricweb.engine.errors import Fault, InvalidFile, named_as
 from rubricweb.engine.formats.dataset_values import ColumnsRead, DatasetFile
 from rubricweb.engine.formats.datasets.cases import UNNAMED
 from rubricweb.engine.formats.datasets.files import read_import
@@ -61,6 +61,22 @@ class StoredItems:
         """What came of a file."""
         left_out = (file.left_out, file.more_left_out)
         return cls(dataset, items, *left_out, preview, file.columns, file.recognised)
+
+
+def said_columns(pairs: Iterable[str]) -> dict[str, str] | None:
+    """Where fields are found, said as FIELD=COLUMN at the terminal and in the API; None leaves it to names.
+
+    said_columns(["submission=reply_text", "id="]) is {"submission": "reply_text", "id": ""}: no column is the
+    id. Raises Invalid for a text that is no pair; whether there is such a column shows when the file is read.
+    """
+    columns = {}
+    for pair in pairs:
+        field, equals, column = pair.partition("=")
+        if not (field and equals):
+            allowed = "FIELD=COLUMN, as in submission=reply_text; id= where no column is the id"
+            raise Invalid.at("columns", repr(pair[:80]), allowed)
+        columns[field] = column
+    return columns or None
 
 
 def import_dataset_file(
@@ -233,12 +249,11 @@ def read_file(
         given = {"filename": filename, "columns": columns, "rubric": rubric, "version": version}
         return read_limited(read_import, data, **given, in_part=not strict)
     except InvalidFile as error:
-        raise _refused(filename, error.faults) from error
+        raise _refused(named_as(filename, error.read_as), error.faults) from error
 
 
-def _refused(filename: str, faults: Sequence[Fault]) -> Invalid:
-    count = len(faults)
-    return Invalid(f"{filename}: {counted(count, 'fault')}, nothing was imported.", faults)
+def _refused(file: str, faults: Sequence[Fault]) -> Invalid:
+    return Invalid(f"{file}: {counted(len(faults), 'fault')}, nothing was imported.", faults)
 
 
 # ── Storing ──────────────────────────────────────────────────────────────────────────────────────

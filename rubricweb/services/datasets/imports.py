@@ -22,7 +22,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from rubricweb import engine
-from rubricweb.engine.errors import Fault
+from rubricweb.engine.errors import Fault, named_as
 from rubricweb.engine.formats.dataset_values import DatasetFile, RefusedFile
 from rubricweb.engine.formats.datasets.cases import UNNAMED
 from rubricweb.engine.formats.datasets.files import read_in_batches
@@ -158,7 +158,7 @@ def decide(job: DatasetImport, duplicates: str, *, by: User, enqueue: Callable[[
     asking = DatasetImport.objects.filter(pk=job.pk, state=ImportState.ASKS)
     answered = {"duplicates": duplicates, "new_names": True, "preview": False}
     if not asking.update(state=ImportState.WAITING, **answered):
-        raise Conflict(f"The import of {job} does not ask anything.")
+        raise Conflict("The import does not ask anything.")
     if enqueue is not None:
         transaction.on_commit(lambda: enqueue(job.pk))
     job.refresh_from_db()
@@ -168,7 +168,7 @@ def cancel(job: DatasetImport, *, now: datetime) -> None:
     """Stores nothing of the file. Raises Conflict for an import that has ended."""
     if not _end(job.pk, ImportState.CANCELLED, now):
         job.refresh_from_db()
-        raise Conflict(f"The import of {job} has ended already: {job.get_state_display().lower()}.")
+        raise Conflict(f"The import has ended already: {job.get_state_display().lower()}.")
     job.refresh_from_db()
 
 
@@ -257,13 +257,16 @@ def _read(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
     reading = None
     if job.kind == ImportKind.ANSWERS:
         assert job.dataset is not None, "a constraint of the table"
-        reading = answers.AnswersReading(job.dataset, job.system, as_attempt=job.as_attempt)
+        reading = answers.AnswersReading(
+            job.dataset, job.system, as_attempt=job.as_attempt, viewer=job.created_by
+        )
     header: DatasetFile | None = None
     number = -1
     for number, part in enumerate(_file_parts(job)):
         if isinstance(part, RefusedFile):
             total = len(part.faults) + part.more
-            raise Invalid(f"{job.filename}: {counted(total, 'fault')}, nothing was imported.", part.faults)
+            file = named_as(job.filename, part.read_as)
+            raise Invalid(f"{file}: {counted(total, 'fault')}, nothing was imported.", part.faults)
         header = part
         if reading is not None:
             part = reading.take(part)

@@ -14,8 +14,10 @@ from rubricweb.engine.formats.datasets.cases import AnsweredCase
 from rubricweb.engine.formats.field_values import read_id
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.number_format import counted
+from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.engine.submission import Submission
 from rubricweb.models import Dataset, Item
+from rubricweb.selectors.datasets.systems import require_first_answers
 from rubricweb.selectors.datasets.tags import tags_of
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
 from rubricweb.services.datasets import cases
@@ -90,15 +92,16 @@ class CheckedItems:
 class Intake:
     """Takes the items of a file batch by batch, remembering what must hold for all of them together.
 
-    `dataset` is the one they come into; None for a new one. Unless it `compares`, duplicates are of items of
-    the file alone.
+    `dataset` is the one they come into; None for a new one. It compares them with what is there, unless that
+    would tell who answered: then duplicates are of items of the file alone, and answers to cases there are
+    refused with Withheld where their version has answered some already.
     """
 
     dataset: Dataset | None
     compares: bool = True
     taken: int = 0
-    # The first of them, as (key, key of the earlier item).
-    duplicates: list[tuple[str, str]] = field(default_factory=list)
+    # The first of them, as (key, key of the earlier item, first words of both).
+    duplicates: list[tuple[str, str, str]] = field(default_factory=list)
     duplicate_count: int = 0
     # The system versions that answer, and of a dataset there is the keys of cases it does not have.
     systems: set[str] = field(default_factory=set)
@@ -128,6 +131,9 @@ class Intake:
         if self.dataset is not None:
             file = _with_own_texts(self.dataset, file)
             known = cases.known_cases(self.dataset, [cases.case_key(item) for item in file.items])
+            if not self.compares:
+                to_known = {item.system for item in file.items if cases.case_key(item) in known}
+                require_first_answers(self.dataset, to_known)
             file = _with_free_ids(self.dataset, file, known)
             self._check(self.dataset, file, known)
         self._count_unnamed_labels(file)
@@ -256,7 +262,7 @@ class Intake:
                 continue
             self.duplicate_count += 1
             if len(self.duplicates) < DUPLICATES_SHOWN:
-                self.duplicates.append((row.key, same))
+                self.duplicates.append((row.key, same, first_words(row.submission)))
             marked.append(replace(row, same_as=same))
         return marked
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rubricweb.engine.formats.content_ids import given_key, name_of
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Case, Dataset, Duplicates, SystemVersion, Team, User
@@ -42,10 +43,23 @@ class NewName:
 
 @dataclass(frozen=True)
 class DuplicateItem:
-    """An item of a file and the earlier one, of the file or the dataset, that says the same."""
+    """An item of a file and the earlier one, of the file or the dataset, that says the same.
+
+    `words` are the first of their submission.
+    """
 
     key: str
     same_as: str
+    words: str = ""
+
+    @property
+    def name(self) -> str:
+        return name_of(self.key, self.words)
+
+    @property
+    def earlier(self) -> str:
+        """The earlier one, which has the same words."""
+        return given_key(self.same_as) or "an earlier item"
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,7 @@ class ItemsPreview:
         lines = [str(one) for one in self.new_names]
         if more := self.new_cases - sum(one.what == "case" for one in self.new_names):
             lines.append(f"{counted(more, 'new case')}{' more' if self.new_names else ''}")
-        lines += [f"{one.key} says the same as {one.same_as}" for one in self.first_duplicates]
+        lines += [f"{one.name} says the same as {one.earlier}" for one in self.first_duplicates]
         if more := self.duplicates - len(self.first_duplicates):
             lines.append(f"{counted(more, 'item')} more with the words of an earlier one")
         return lines
@@ -101,7 +115,8 @@ def preview_of(intake: Intake, team: Team) -> ItemsPreview:
     """What all that the intake has taken comes to. Three queries, two more for a dataset there is."""
     names = _new_versions(team, intake.systems)
     if intake.dataset is not None:
-        names += _new_cases(intake.dataset, list(intake.new_cases)[:CASES_NAMED], nearest=intake.compares)
+        given = [key for key in intake.new_cases if given_key(key)]  # the others are counted
+        names += _new_cases(intake.dataset, given[:CASES_NAMED], nearest=intake.compares)
     return ItemsPreview(
         intake.taken,
         intake.duplicate_count,
@@ -128,7 +143,7 @@ def require_confirmed(preview: ItemsPreview, choices: ImportChoices) -> None:
         first = preview.first_duplicates[0]
         asks.append(
             f"{preview.duplicates:,} of {preview.items:,} items have the words of an earlier item, as "
-            f"{first.key} says what {first.same_as} says: say duplicates skip or keep (--duplicates skip)."
+            f"{first.name} says what {first.earlier} says: say duplicates skip or keep (--duplicates skip)."
         )
     if preview.doubtful and not choices.new_names:
         named = "; ".join(map(str, preview.doubtful[:5]))

@@ -321,7 +321,7 @@ def skip(review: Review, *, reason: str) -> None:
 
 def _place(review: Review) -> dict[str, str]:
     """What the journal says about where a review was: never anything about its verdicts."""
-    return {"item": review.item.key, "queue": review.queue.name}
+    return {"item": str(review.item), "queue": review.queue.name}
 
 
 def _open_draft(review: Review) -> None:

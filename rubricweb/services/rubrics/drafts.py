@@ -8,7 +8,8 @@ from rubricweb.engine.errors import FaultList
 from rubricweb.engine.parsers.plain_text import unstorable
 from rubricweb.engine.rubric import MAX_CRITERIA
 from rubricweb.engine.rubric.criterion import MAX_OPTIONS
-from rubricweb.engine.rubric.reading import opened, read_entries, read_list
+from rubricweb.engine.rubric.reading import groups_of, opened, read_entries, read_list
+from rubricweb.engine.rubric.sections import MAX_SECTIONS, ReadSection, kept_sections
 
 MAX_PARAMS_DEPTH = 20
 
@@ -16,20 +17,23 @@ MAX_PARAMS_DEPTH = 20
 def as_one_list(data: Any) -> Mapping[Any, Any]:
     """Plain data of any form a rubric has, as an object with one list of criteria: what a form can show.
 
-    Sections become groups, a wrapping `rubric` goes. What is no such form comes back as it is, a list under
-    `criteria`.
+    Sections become groups, and what they say of themselves a list; a wrapping `rubric` goes. What is no such
+    form comes back as it is, a list under `criteria`.
     """
     faults = FaultList()
+    sections: list[ReadSection] = []
     content, place, _ = opened(data, faults, "")
     head = {key: value for key, value in data.items() if key != "rubric"} if place else {}
     if isinstance(content, Mapping):
         inside = {key: value for key, value in content.items() if key not in ("criteria", "sections")}
-        entries = read_entries(content, faults, place)
+        entries = read_entries(content, faults, place, sections)
     else:
-        inside, entries = {}, read_list(content, faults, place or "criteria")
+        inside, entries = {}, read_list(content, faults, place or "criteria", sections)
+    kept = kept_sections(sections, groups_of(entries or ()), faults, "sections")
     if faults or entries is None or head.keys() & inside.keys():
         return data if isinstance(data, Mapping) else {"criteria": data}
-    return head | inside | {"criteria": [entry for _, entry in entries]}
+    listed = {"sections": [section.to_dict() for section in kept]} if kept else {}
+    return head | inside | {"criteria": [entry for _, entry in entries]} | listed
 
 
 def is_draft(head: Mapping[Any, Any]) -> bool:
@@ -50,6 +54,12 @@ def as_draft(head: Mapping[Any, Any]) -> dict[str, Any]:
             for entry in head.get("criteria") or []
         ],
     }
+    draft |= {key: head[key] for key in ("id", "description") if head.get(key) is not None}
+    if head.get("sections"):
+        draft["sections"] = [
+            {key: value for key, value in section.items() if value is not None}
+            for section in head["sections"]
+        ]
     return draft | {key: head[key] for key in ("pass_rule", "length_penalty") if head.get(key) is not None}
 
 
@@ -83,6 +93,10 @@ def _are_options(value: Any) -> bool:
 
 def _are_criteria(value: Any) -> bool:
     return _is_list_of(value, _CRITERION, MAX_CRITERIA)
+
+
+def _are_sections(value: Any) -> bool:
+    return _is_list_of(value, _SECTION, MAX_SECTIONS)
 
 
 def _is_list_of(value: Any, fields: Mapping[str, _Fits], most: int) -> bool:
@@ -122,10 +136,13 @@ def _fits(value: Any, fields: Mapping[str, _Fits]) -> bool:
     )
 
 
+_SECTION: dict[str, _Fits] = {"title": _is_text, "id": _is_text, "description": _is_text}
+
 _OPTION: dict[str, _Fits] = {"label": _is_text, "value": _is_number, "na": _is_flag}
 
 _CRITERION: dict[str, _Fits] = {
     "id": _is_text,
+    "description": _is_text,
     "weight": _is_number,
     "requirement": _is_text,
     "name": _is_text,
@@ -155,8 +172,11 @@ _LENGTH_PENALTY: dict[str, _Fits] = {
 
 _HEAD: dict[str, _Fits] = {
     "title": _is_text,
+    "id": _is_text,
+    "description": _is_text,
     "guidelines": _is_text,
     "criteria": _are_criteria,
+    "sections": _are_sections,
     "pass_rule": _is_pass_rule,
     "length_penalty": _is_length_penalty,
 }

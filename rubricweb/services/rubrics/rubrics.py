@@ -1,14 +1,15 @@
 """Writing rubrics: drafts that keep whatever was typed, and published versions that never change."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from django.db import transaction
 from django.db.models import F, Max
 
 from rubricweb import engine
-from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidRubric, InvalidText
+from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidRubric, InvalidText, named_as
 from rubricweb.engine.formats.rubric_files import is_table, read_rubric, rubric_columns, taken_for
+from rubricweb.engine.formats.tables.rubric_tables import RubricTable
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.parsers.yaml_lines import lines_of
@@ -23,6 +24,8 @@ from rubricweb.services.rubrics.drafts import as_draft, as_one_list, is_draft
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide_at_publication
 from rubricweb.services.rubrics.meanings import assign_meanings
 from rubricweb.services.shared.journal import record
+
+T = TypeVar("T")
 
 MAX_TYPED_BYTES = 1_000_000
 """A rubric typed as text is read while its sender, and others, wait. A thousand criteria fit."""
@@ -229,16 +232,23 @@ def import_rubric(
 
 def read(data: bytes, *, filename: str) -> engine.Rubric:
     """The rubric in an uploaded file. Raises Invalid with every fault."""
+    return _read(read_rubric, data, filename)
+
+
+def _read(reader: Callable[..., T], data: bytes, filename: str) -> T:
     try:
-        return read_limited(read_rubric, data, filename=filename)
+        return read_limited(reader, data, filename=filename)
     except (InvalidRubric, InvalidFile) as error:
-        taken = f"{filename}, read as {taken_for(data, filename)}, has"
-        raise Invalid(f"{taken} {_faults(len(error.faults))}.", error.faults) from error
+        taken = named_as(filename, taken_for(data, filename))
+        raise Invalid(f"{taken}, has {_faults(len(error.faults))}.", error.faults) from error
 
 
-def columns_read(data: bytes, filename: str) -> str:
-    """What the columns of a table that is a rubric were read as; "" for YAML and JSON."""
-    return read_limited(rubric_columns, data, filename=filename) if is_table(filename) else ""
+def columns_read(data: bytes, filename: str) -> RubricTable | None:
+    """What the columns of a table that is a rubric were read as; None for YAML and JSON.
+
+    Raises Invalid with every fault of a table.
+    """
+    return _read(rubric_columns, data, filename) if is_table(filename) else None
 
 
 def store_versions(
@@ -260,6 +270,7 @@ def store_versions(
                 guidelines=content.guidelines,
                 pass_rule=content.pass_rule.to_dict() if content.pass_rule else None,
                 length_penalty=content.length_penalty.to_dict() if content.length_penalty else None,
+                metadata=content.metadata,
                 note=note,
                 published_by=by,
             )

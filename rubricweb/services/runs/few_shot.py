@@ -15,8 +15,10 @@ from rubricweb.engine.autograders.examples.few_shot import (
     draw_examples,
 )
 from rubricweb.engine.autograders.prompted import VerdictAutograder
+from rubricweb.engine.formats.content_ids import name_of
 from rubricweb.engine.judging.definition import JudgeDefinition, JudgeExample
 from rubricweb.engine.number_format import counted
+from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Invalid
 from rubricweb.models import (
@@ -34,6 +36,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import hidden_of
+from rubricweb.selectors.datasets.titles import names_of
 from rubricweb.selectors.labels.comparable import counting_queues
 from rubricweb.selectors.labels.ground_truth import ground_truth
 from rubricweb.selectors.labels.people import decisions, people_labels
@@ -158,14 +161,13 @@ def in_words(shown: FewShotSnapshot | None) -> list[JudgeExample]:
 
 
 def among_examples(shown: FewShotSnapshot, items: QuerySet[Item]) -> list[str]:
-    """Keys of those items that share id, case or words with what `Run.few_shot` shows the judge."""
+    """What people call those items that share id, case or words with what `Run.few_shot` shows the judge."""
     examples = Item.objects.filter(pk__in=shown.item_ids)
     same_key = Q(key__in=examples.values("key"))
     same_words = Q(content_hash__in=examples.exclude(content_hash="").values("content_hash"))
     same_case = Q(case__in=examples.values("case"))
-    return list(
-        items.filter(same_key | same_case | same_words).order_by("position").values_list("key", flat=True)
-    )
+    shared = items.filter(same_key | same_case | same_words).order_by("position")
+    return list(names_of(shared).values())
 
 
 def _drawn(
@@ -198,11 +200,8 @@ def _drawn(
             exclude=_words(graded),
         )
     except ExamplesOverlap as error:
-        raise Invalid.at(
-            "few_shot.dataset",
-            f"{len(error.item_ids)} items that are to be graded ({', '.join(error.item_ids[:5])})",
-            "items with other ids and other words than those of the run",
-        ) from error
+        shared = [candidates[key][1] for key in error.item_ids]
+        raise _graded_too(shared) from error
     if not examples.by_criterion and len(candidates) < len(labels):
         raise Invalid.at(
             "few_shot.dataset",
@@ -227,6 +226,15 @@ def _drawn(
             for index, shown in sorted(examples.by_criterion.items())
             for example in shown
         ),
+    )
+
+
+def _graded_too(shared: Sequence[Candidate]) -> Invalid:
+    named = [name_of(one.item_id, first_words(one.submission.output)) for one in shared[:5]]
+    return Invalid.at(
+        "few_shot.dataset",
+        f"{len(shared)} items that are to be graded ({', '.join(named)})",
+        "items with other ids and other words than those of the run",
     )
 
 

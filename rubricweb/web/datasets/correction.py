@@ -76,7 +76,7 @@ def case(request: TeamRequest, case_id: int) -> HttpResponse:
     if isinstance(made, ChangePlan):
         messages.success(request, f"Corrected: version {made.version} of {case.dataset}.")
         return redirect(back)
-    context = {"dataset": case.dataset, "plan": services.behind_case(case), "back": back}
+    context = {"dataset": case.dataset, "plan": services.behind_case(case, request.user), "back": back}
     if isinstance(made, Conflict):
         context["words_now"] = _words_now(form, case, words)
     return _page(request, form, context)

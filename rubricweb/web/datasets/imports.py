@@ -11,24 +11,25 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from rubricweb import access, tasks
-from rubricweb.engine.errors import Fault, InvalidFile
+from rubricweb.engine.errors import Fault, InvalidFile, named_as
 from rubricweb.engine.formats.dataset_values import Preview
 from rubricweb.engine.formats.datasets.files import preview
 from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
 from rubricweb.models import Dataset, DatasetImport, Duplicates, ImportKind, ImportState, Role
-from rubricweb.selectors.datasets.imports import faults_csv, unseen_in_dataset, without_hidden_keys
+from rubricweb.selectors.datasets.imports import faults_csv, unseen_in_dataset, without_hidden_names
+from rubricweb.selectors.datasets.titles import case_names
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
-from rubricweb.services.datasets.previews import preview_from
+from rubricweb.services.datasets.previews import DuplicateItem, preview_from
 from rubricweb.services.file_reading import read_limited
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.shared import uploads
 from rubricweb.web.bodies import takes_up_to
-from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.forms import MappingForm, UploadForm, cells, kept_preview, preview_of
 from rubricweb.web.http import TeamRequest, now, team_page, uploaded_file
+from rubricweb.web.shared import kept_uploads
 
 STOP_POLLING = 286
 SHOWN_FAULTS = 200
@@ -67,7 +68,9 @@ def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:
         else:
             name = form.cleaned_data.get("name", "")
             about = kept_preview(seen)
-            upload_id = kept_uploads.keep(request, file.chunks(), filename, name, dataset, about=about)
+            upload_id = kept_uploads.keep(
+                request, file.chunks(), filename, name, dataset, holds="items", about=about
+            )
             return redirect(f"{request.path}?upload={upload_id}")
     context = {"form": form, "refusal": refusal, "dataset": dataset}
     return render(
@@ -76,7 +79,7 @@ def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:
 
 
 def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) -> HttpResponse:
-    known = kept_uploads.kept(request, upload_id, dataset, labels=False)
+    known = kept_uploads.kept(request, upload_id, dataset, holds="items")
     filename, kept = known["filename"], uploads.kept_file(upload_id)
     beginning = preview_of(kept.about)
     form = MappingForm(
@@ -161,10 +164,11 @@ def _left_out(dataset: Dataset | None, data: bytes, filename: str) -> dict[str, 
 
 def _tell(request: TeamRequest, job: DatasetImport) -> None:
     """What was stored, and what was not."""
-    sentence = f"Imported {job.filename}."
+    file = job.filename or "the file"
+    sentence = f"Imported {file}."
     if job.kind != ImportKind.DATASET:
         items = counted(job.rows_stored, "item")
-        sentence = f"Added {items} from {job.filename}. A run takes them in when you extend it."
+        sentence = f"Added {items} from {file}. A run takes them in when you extend it."
     messages.success(request, sentence)
     if new := [str(one) for one in preview_from(job.found.get("preview")).new_names if one.what != "case"]:
         messages.info(request, f"With it came: {', '.join(new[:5])}{', …' if new[5:] else ''}.")
@@ -172,10 +176,11 @@ def _tell(request: TeamRequest, job: DatasetImport) -> None:
         messages.warning(request, unseen)
     missing = (job.found.get("plan") or {}).get("missing") or []
     if missing:
-        few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
+        named = case_names(job.dataset, missing[:5]) if job.dataset is not None else []
+        few = ", ".join(named) + (", …" if len(missing) > 5 else "")
         cases = counted(len(missing), "case")
         messages.info(request, f"{cases} of {job.dataset} without an answer of {job.system}: {few}.")
-    if job.found["left_out_count"]:
+    if job.found.get("left_out_count"):
         places = counted(job.found["left_out_count"], "place")
         first = "; ".join(str(Fault(*one)) for one in job.found["left_out"][:3])
         messages.warning(request, f"Left out what has no counterpart here, at {places}: {first}.")
@@ -185,7 +190,8 @@ def _previewed(path: Path, filename: str) -> Preview:
     try:
         return read_limited(preview, path, filename=filename, max_bytes=settings.IMPORT_MAX_BYTES)
     except InvalidFile as error:
-        raise Invalid(f"{filename} cannot be read.", error.faults) from error
+        found = counted(len(error.faults) + error.more, "fault")
+        raise Invalid(f"{named_as(filename, error.read_as)}: {found}.", error.faults) from error
 
 
 # ── An import under way ──────────────────────────────────────────────────────────────────────────
@@ -196,19 +202,20 @@ def _previewed(path: Path, filename: str) -> Preview:
 def progress(request: TeamRequest, import_id: int) -> HttpResponse:
     """How far an import is, asked for again until it has ended; then what came of it."""
     job = access.access_import(request.team, import_id)
-    [shown] = without_hidden_keys([job], viewer=request.user, team=request.team)
+    is_storing = "header" in job.found
+    [shown] = without_hidden_names([job], viewer=request.user, team=request.team)
     is_moving = job.state in (ImportState.WAITING, ImportState.RUNNING)
     context = {
-        "found": job,
+        "found": shown,
         "is_moving": is_moving,
-        "is_storing": is_moving and "header" in job.found,
+        "is_storing": is_moving and is_storing,
         "may_map_again": job.state in (ImportState.REFUSED, ImportState.ASKS) and _is_kept_here(request, job),
-        "faults": [Fault(*one) for one in job.faults[:SHOWN_FAULTS]],
-        "duplicates": shown.found.get("duplicates", []),
+        "faults": [Fault(*one) for one in shown.faults[:SHOWN_FAULTS]],
+        "duplicates": [DuplicateItem(*one) for one in shown.found.get("duplicates", [])],
         "new": preview_from(shown.found.get("preview")),
-        "left_out": [Fault(*one) for one in job.found.get("left_out", [])],
-        "left_out_count": job.found.get("left_out_count", 0),
-        "missing": (job.found.get("plan") or {}).get("missing") or [],
+        "left_out": [Fault(*one) for one in shown.found.get("left_out", [])],
+        "left_out_count": shown.found.get("left_out_count", 0),
+        "missing": (shown.found.get("plan") or {}).get("missing") or [],
     }
     if request.htmx:
         status = 200 if is_moving else STOP_POLLING
@@ -230,7 +237,7 @@ def cancel(request: TeamRequest, import_id: int) -> HttpResponse:
     except Conflict as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"The import of {job} is cancelled; nothing of it was stored.")
+        messages.success(request, "The import is cancelled; nothing of it was stored.")
     return redirect("dataset_import_progress", request.team.slug, job.pk)
 
 
@@ -249,6 +256,7 @@ def duplicates(request: TeamRequest, import_id: int) -> HttpResponse:
         if small:
             job = imports.work(job.pk, worker=worker_name(), now=now)
         if job.state == ImportState.DONE:
+            [job] = without_hidden_names([job], viewer=request.user, team=request.team)
             _tell(request, job)
             assert job.dataset is not None, "a constraint of the table"
             return redirect("dataset", request.team.slug, job.dataset.pk)
@@ -260,6 +268,7 @@ def duplicates(request: TeamRequest, import_id: int) -> HttpResponse:
 def faults(request: TeamRequest, import_id: int) -> HttpResponse:
     """Every fault of a refused file, as CSV."""
     job = access.access_import(request.team, import_id)
+    [job] = without_hidden_names([job], viewer=request.user, team=request.team)
     response = HttpResponse(faults_csv(job), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="import-{job.pk}-faults.csv"'
     return response

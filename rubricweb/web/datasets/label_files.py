@@ -13,6 +13,7 @@ from rubricweb.engine.formats.result_files import csv_line
 from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
 from rubricweb.models import Dataset, RaterKind, Role, RubricVersion, User
 from rubricweb.selectors.datasets import items as selectors
+from rubricweb.selectors.datasets.titles import item_names
 from rubricweb.selectors.rubrics import versions
 from rubricweb.services import label_files as services
 from rubricweb.services.label_files import LabelsPlan
@@ -20,9 +21,9 @@ from rubricweb.services.labels import free_queue_name
 from rubricweb.services.read_labels.new_labels import taken
 from rubricweb.services.shared import uploads
 from rubricweb.web.bodies import takes_up_to
-from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.label_forms import LabelColumnsForm, LabelFileChoices, LabelsForm
 from rubricweb.web.http import TeamRequest, team_page, uploaded
+from rubricweb.web.shared import kept_uploads
 
 
 @takes_up_to("UPLOAD_MAX_BYTES")
@@ -57,7 +58,9 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
         except Conflict as error:
             form.add_error("queue_name", str(error))
         else:
-            upload_id = kept_uploads.keep(request, data, filename, "", dataset, labels=asdict(choices))
+            upload_id = kept_uploads.keep(
+                request, data, filename, "", dataset, holds="labels", labels=asdict(choices)
+            )
             return redirect(f"{request.path}?upload={upload_id}")
     context = {"dataset": dataset, "form": form, "refusal": refusal}
     return render(
@@ -67,7 +70,7 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
 
 def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> HttpResponse:
     """What the kept file would become, ways to change that, and the button that stores it."""
-    known = kept_uploads.kept(request, upload_id, dataset, labels=True)
+    known = kept_uploads.kept(request, upload_id, dataset, holds="labels")
     choices, filename = LabelFileChoices(**known["labels"]), known["filename"]
     data = uploads.kept(upload_id)
     refusal: Invalid | Conflict | None
@@ -116,6 +119,7 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
         "filename": filename,
         "upload": upload_id,
         "plan": plan,
+        "names": item_names(dataset, (one.item_id for one in plan.first), viewer=request.user),
         "becomes": plan.becomes,
         "form": form,
         "machines": any(rater.rater_kind == RaterKind.MACHINE for rater in plan.raters),

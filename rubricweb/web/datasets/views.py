@@ -47,7 +47,7 @@ def datasets(request: TeamRequest) -> HttpResponse:
     if request.htmx:
         return render(request, "datasets/_datasets.html", context)
     may_edit = request.membership.may(Role.EDITOR)
-    context["imports"] = imports.unended(request.team) if may_edit else []
+    context["imports"] = imports.unended(request.team, viewer=request.user) if may_edit else []
     context["combinations"] = combinations.noteworthy(request.team, now()) if may_edit else []
     return render(request, "datasets/datasets.html", context)
 

@@ -1,7 +1,7 @@
 """One row of the rubric editor: a criterion of any kind, whatever was typed, and the options of a choice."""
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any
@@ -23,7 +23,7 @@ TEMPLATE_INDEX = "__index__"
 TEMPLATE_ID = "__id__"
 TEMPLATE_OPTION = "__option__"
 MORE = ("guidance", "tags", "met_example", "unmet_example", "aggregation")
-_TEXTS = ("group", "guidance", "met_example", "unmet_example")
+_TEXTS = ("group", "guidance", "met_example", "unmet_example", "description")
 
 PRESETS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "likert": (
@@ -117,6 +117,8 @@ class CriterionForm(forms.Form):
     aggregation = forms.CharField(label="Vote rule", required=False)
     check = _text()
     id = forms.CharField(required=False, widget=forms.HiddenInput)
+    description = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
+    section = forms.CharField(required=False, widget=forms.HiddenInput)
 
     index: int | str = 0
     points: float | None = None
@@ -254,16 +256,15 @@ class CriterionForm(forms.Form):
             return None, f"id_{option.prefix}-{part}", f"option {self.options.index(option) + 1}, {part}"
         if head == "options":
             return None, f"{self.prefix}-options", "options"
-        if head in self.fields and head not in ("kind", "id"):
+        if head in self.fields and head not in ("kind", "id", "description"):
             return head, self[head].id_for_label, str(self[head].label).lower()
-        return None, "", ""
+        return None, "", head if head in ("id", "description") else ""
 
     def show(self, place: str, fault: Fault) -> None:
         """Puts a fault at the control it is about."""
         head = place.split(".")[0].split("[")[0]
         if head == "params" and self.kind_chosen == "check":
-            inside = Fault(place, fault.found, fault.allowed)
-            self.params.control_of(place).errors.append(self.params.sentence(inside))
+            self.params.control_of(place).errors.append(self.say(place, fault))
         elif head == "options":
             option = self._option_at(place)
             (option.errors if option else self.options_errors).append(sentence(fault))
@@ -296,6 +297,7 @@ def stored_row(index: int, entry: Mapping[str, Any]) -> CriterionForm:
     values = {name: number_shown(entry.get(name)) for name in CriterionForm.base_fields}
     values |= {
         "weight": number_shown(entry.get("weight", 1)),
+        "section": number_shown(entry.get("group")).strip(),
         "tags": _joined(tags) if isinstance(tags, list) else number_shown(tags),
         "kind": _kind(entry),
         "scale_type": number_shown(entry.get("scale_type")) or SCALE_TYPES[0],
@@ -312,14 +314,13 @@ def stored_row(index: int, entry: Mapping[str, Any]) -> CriterionForm:
     return row
 
 
-def typed_row(posted: QueryDict, index: int, options: Iterable[int]) -> CriterionForm:
+def typed_row(posted: QueryDict, index: int, options: Collection[int]) -> CriterionForm:
     """The row as typed; `options` are the indexes of its options. Raises Invalid for too many."""
     prefix = f"{PREFIX}-{index}"
     row = _row(index, {name: typed(posted, f"{prefix}-{name}") for name in CriterionForm.base_fields})
-    indexes = list(options)
-    if len(indexes) > MAX_OPTIONS:
-        raise Invalid(f"A criterion has at most {MAX_OPTIONS} options, not {len(indexes)}.")
-    for option in sorted(indexes, key=lambda one: (order(posted, f"{prefix}-options-{one}"), one)):
+    if len(options) > MAX_OPTIONS:
+        raise Invalid(f"A criterion has at most {MAX_OPTIONS} options, not {len(options)}.")
+    for option in sorted(options, key=lambda one: (order(posted, f"{prefix}-options-{one}"), one)):
         at = f"{prefix}-options-{option}"
         label, value = typed(posted, f"{at}-label"), typed(posted, f"{at}-value")
         row.options.append(OptionRow(option, at, label, value, f"{at}-na" in posted))

@@ -288,7 +288,7 @@ def source(request: TeamRequest, rubric_id: int) -> HttpResponse:
         "revision": revision,
         "refusal": refusal,
         "conflict": isinstance(refusal, Conflict),
-        "faults": selectors.checked_draft(rubric.draft)[1] if refusal is None else (),
+        "faults": selectors.checked_draft(selectors.draft_as_file(rubric))[1] if refusal is None else (),
     }
     return render(request, "rubrics/source.html", context, status=422 if refusal else 200)
 

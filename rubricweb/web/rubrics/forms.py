@@ -13,7 +13,7 @@ from rubricweb.engine.rubric import MAX_CRITERIA, MAX_TITLE, LengthPenalty
 from rubricweb.engine.scoring.points import score_points
 from rubricweb.errors import Invalid
 from rubricweb.web.http import whole_number
-from rubricweb.web.rubrics import lint_notes
+from rubricweb.web.rubrics import file_metadata, lint_notes
 from rubricweb.web.rubrics.criterion_rows import (
     PREFIX,
     PRESETS,
@@ -57,6 +57,7 @@ class PublishForm(forms.Form):
 class HeadForm(forms.Form):
     title = forms.CharField(required=False, strip=False, widget=forms.TextInput({"autocomplete": "off"}))
     guidelines = forms.CharField(required=False, strip=False, widget=forms.Textarea({"rows": 3}))
+    metadata = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
 def _number(label: str) -> forms.CharField:
@@ -121,13 +122,14 @@ class RubricForm:
         *,
         title: str,
         guidelines: str,
+        metadata: str,
         rows: Iterable[CriterionForm],
         pass_rule: Mapping[str, str],
         length_penalty: Mapping[str, str],
         revision: int,
     ) -> None:
         self.revision = revision
-        self.head = HeadForm({"title": title, "guidelines": guidelines})
+        self.head = HeadForm({"title": title, "guidelines": guidelines, "metadata": metadata})
         self.pass_rule = _rule_form("pass_rule", pass_rule)
         self.length_penalty = _rule_form("length_penalty", length_penalty)
         self.rows = list(rows)
@@ -143,6 +145,7 @@ class RubricForm:
         return cls(
             title=number_shown(draft.get("title")),
             guidelines=number_shown(draft.get("guidelines")),
+            metadata=file_metadata.packed(draft),
             rows=[stored_row(index, entry) for index, entry in enumerate(entries) if isinstance(entry, dict)]
             or [new_row(0)],
             pass_rule={name: number_shown(value) for name, value in (draft.get("pass_rule") or {}).items()},
@@ -164,6 +167,7 @@ class RubricForm:
         return cls(
             title=typed(posted, "title"),
             guidelines=typed(posted, "guidelines"),
+            metadata=typed(posted, "metadata"),
             rows=[typed_row(posted, index, indexes[index]) for index in ordered],
             pass_rule=_typed_rule(posted, "pass_rule"),
             length_penalty=_typed_rule(posted, "length_penalty"),
@@ -232,6 +236,10 @@ class RubricForm:
             "title": self.head["title"].value(),
             "guidelines": self.head["guidelines"].value(),
             "criteria": [row.stored() for row in self.rows],
+            **file_metadata.unpacked(
+                self.head["metadata"].value(),
+                [(row.text("section"), row.text("group").strip()) for row in self.rows],
+            ),
             **self.draft_rules(),
         }
 

@@ -20,11 +20,13 @@ from rubricweb.selectors.rubrics.label_changes import changes_in_version
 from rubricweb.selectors.rubrics.todo import rubric_todo
 from rubricweb.services import label_queues
 from rubricweb.services.rubrics import rubrics as services
+from rubricweb.services.shared import uploads
 from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.http import TeamRequest, searched, team_page, uploaded, whole_number
 from rubricweb.web.rubrics.forms import ImportForm, PublishForm, RubricForm, TitleForm
 from rubricweb.web.rubrics.label_choices import chosen, label_choices, openings
 from rubricweb.web.rubrics.lint_notes import version_notes
+from rubricweb.web.shared import kept_uploads
 from rubricweb.web.shared.archived import archive_link
 
 FORMATS: dict[str, str] = {"yaml": "application/yaml; charset=utf-8", "json": "application/json"}
@@ -52,23 +54,43 @@ def new(request: TeamRequest) -> HttpResponse:
 @takes_up_to("UPLOAD_MAX_BYTES")
 @team_page(Role.EDITOR)
 def import_file(request: TeamRequest) -> HttpResponse:
+    """The file; of a table then (?upload=<id>) what its columns were read as, before anything is made."""
+    if "upload" in request.GET:
+        return _check_columns(request, request.GET["upload"])
     form = ImportForm(request.POST if request.method == "POST" else None)
     refusal: Invalid | TooLarge | None = None
     if request.method == "POST" and form.is_valid():
         try:
             data, filename = uploaded(request)
-            version = services.import_rubric(
-                request.team, by=request.user, data=data, filename=filename, title=form.cleaned_data["title"]
-            )
+            title = form.cleaned_data["title"]
+            if services.columns_read(data, filename) is None:
+                return _import(request, data, filename, title)
         except (Invalid, TooLarge) as error:
             refusal = error
         else:
-            messages.success(request, f"Imported as version 1 of {version.title}.")
-            if columns := services.columns_read(data, filename):
-                messages.info(request, f"Columns: {columns}. Look through the criteria and their options.")
-            return redirect("rubric", request.team.slug, version.rubric_id)
+            upload_id = kept_uploads.keep(request, data, filename, title, None, holds="rubric")
+            return redirect(f"{request.path}?upload={upload_id}")
     status = 422 if refusal or form.errors else 200
     return render(request, "rubrics/import.html", {"form": form, "refusal": refusal}, status=status)
+
+
+def _check_columns(request: TeamRequest, upload_id: str) -> HttpResponse:
+    """What the columns of the kept table were read as, and the button that imports it."""
+    known = kept_uploads.kept(request, upload_id, None, holds="rubric")
+    data, filename = uploads.kept(upload_id), known["filename"]
+    form = ImportForm(request.POST if request.method == "POST" else None, initial={"title": known["name"]})
+    if request.method == "POST" and form.is_valid():
+        answer = _import(request, data, filename, form.cleaned_data["title"])
+        kept_uploads.forget(request, upload_id)
+        return answer
+    context = {"form": form, "filename": filename, "table": services.columns_read(data, filename)}
+    return render(request, "rubrics/import.html", context, status=422 if form.errors else 200)
+
+
+def _import(request: TeamRequest, data: bytes, filename: str, title: str) -> HttpResponse:
+    version = services.import_rubric(request.team, by=request.user, data=data, filename=filename, title=title)
+    messages.success(request, f"Imported as version 1 of {version.title}.")
+    return redirect("rubric", request.team.slug, version.rubric_id)
 
 
 @team_page(Role.VIEWER)

@@ -24,6 +24,7 @@ from rubricweb.selectors.runs import listing as selectors
 from rubricweb.selectors.runs import log as run_log
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs.group_means import ONE_SCORE, no_groups
+from rubricweb.selectors.shared.archived import archived_count
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.withheld_runs import hides_examples
 from rubricweb.services.endpoints import endpoints
@@ -46,16 +47,21 @@ MANY_GRADED = 5_000
 @require_safe
 @vary_on_headers("HX-Request")
 def runs(request: TeamRequest) -> HttpResponse:
-    asked = request.GET
+    asked, state = request.GET, request.GET.get("state", "")
+    dataset = whole_number(asked.get("dataset"), "The dataset")
+    rubric = whole_number(asked.get("rubric"), "The rubric")
+    narrowed, archived = selectors.of(dataset_id=dataset, rubric_id=rubric), state == selectors.ARCHIVED
     context = {
         "page": selectors.runs(
             request.team,
             viewer=request.user,
-            dataset_id=whole_number(asked.get("dataset"), "The dataset"),
-            rubric_id=whole_number(asked.get("rubric"), "The rubric"),
-            state=asked.get("state", ""),
+            dataset_id=dataset,
+            rubric_id=rubric,
+            state=state,
             cursor=asked.get("cursor"),
         ),
+        "archived": archived,
+        "archived_count": 0 if archived else archived_count(request.team, Run, narrowed),
         "filtered": any(asked.get(name) for name in ("dataset", "rubric", "state")),
     }
     if request.htmx:
@@ -133,7 +139,9 @@ def _live(request: TeamRequest, run: Run) -> dict[str, Any]:
 def _errors(request: TeamRequest, run: Run) -> dict[str, Any]:
     """What failed, for the list of it; of a finished run for the notice above the results as well."""
     classes = errors.error_classes(run, viewer=request.user)
-    return {"errors": classes, "failed_verdicts": sum(error.count for error in classes)}
+    named = titles(request, (error.newest.item_id for error in classes if error.newest))
+    failed = sum(error.count for error in classes)
+    return {"errors": classes, "failed_verdicts": failed, "error_titles": named["titles"]}
 
 
 def _controls(request: TeamRequest, run: Run) -> dict[str, Any]:

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from django.db.models import Q
-
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, JudgeEndpoint, ReviewQueue, Rubric, System, User, unarchived
+from rubricweb.models import Dataset, JudgeEndpoint, ReviewQueue, Rubric, System, User
 from rubricweb.selectors.deletions import kind_of
+from rubricweb.selectors.shared.archived import archived_count
 from rubricweb.services.shared import archiving
 from rubricweb.web.http import TeamRequest, now
 
@@ -35,9 +34,8 @@ def archive_link(
     request: TeamRequest, model: type[Dataset | Rubric | ReviewQueue | System | JudgeEndpoint]
 ) -> dict[str, Any]:
     """Whether the archived rows are asked for, and how many there are: for `shared/frame/_archived.html`."""
-    there = Q(removed_at=None) if model is JudgeEndpoint else Q()
-    rows = model._default_manager.filter(there, unarchived(archived=True), team=request.team)
-    return {"archived": request.GET.get("archived") == "1", "archived_count": rows.count()}
+    count = archived_count(request.team, model)
+    return {"archived": request.GET.get("archived") == "1", "archived_count": count}
 
 
 def archive_words(row: archiving.CanBeArchived) -> dict[str, str]:

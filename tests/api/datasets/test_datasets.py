@@ -105,7 +105,9 @@ def test_a_text_beyond_the_limit_is_refused_by_row(ed: ApiClient) -> None:
         {"id": "d", "submission": "x", "metadata": {"page": "x" * 5_000_001}},
     ]
     text = "\n".join(map(json.dumps, rows))
-    faults = ed.refused(422, "POST", "/datasets/import", files={"file": upload(text, "a.jsonl")})["faults"]
+    refused = ed.refused(422, "POST", "/datasets/import", files={"file": upload(text, "a.jsonl")})
+    assert refused["detail"] == "a.jsonl, read as JSON Lines of items: 3 faults, nothing was imported."
+    faults = refused["faults"]
     assert [fault["place"] for fault in faults] == [
         "line 2: submission",
         "line 3: prompt",
@@ -253,7 +255,8 @@ def test_a_file_is_imported_in_the_background_and_asked_for_until_it_is_done(ed:
     pk = begun.json()["id"]
     imports.work(pk, worker="w:1", now=timezone.now)
     asking = ed.get(f"/datasets/imports/{pk}")
-    assert (asking["state"], asking["first_duplicates"]) == ("asks", [{"key": "b", "same_as": "a"}])
+    said = [{"key": "b", "same_as": "a", "words": "So."}]
+    assert (asking["state"], asking["first_duplicates"]) == ("asks", said)
     told = ed.send("POST", f"/datasets/imports/{pk}/duplicates", body={"duplicates": "skip"})
     assert told["state"] == "waiting"
     imports.work(pk, worker="w:1", now=timezone.now)

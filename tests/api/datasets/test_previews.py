@@ -50,7 +50,7 @@ def test_the_same_words_are_asked_about_where_the_answer_comes_at_once(ed: ApiCl
     skipped = {"file": upload(TWICE, "t.jsonl"), "duplicates": "skip"}
     made = ed.send("POST", "/datasets/import", files=skipped)
     assert (made["item_count"], made["preview"]["duplicates"]) == (2, 1)
-    assert made["preview"]["first_duplicates"] == [{"key": "b", "same_as": "a"}]
+    assert made["preview"]["first_duplicates"] == [{"key": "b", "same_as": "a", "words": "So."}]
     entry = JournalEntry.objects.order_by("pk").last()
     assert entry is not None
     assert (entry.detail["items"], entry.detail["duplicates"]) == (2, 1)

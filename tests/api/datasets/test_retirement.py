@@ -1,6 +1,8 @@
 """Items that are retired and restored over the API, and the versions that makes."""
 
+from rubricweb.engine.verdict import Verdict
 from rubricweb.models import JournalEntry
+from rubricweb.services.adjudications import adjudicate
 from tests import factories
 from tests.factories import Cast
 
@@ -23,6 +25,11 @@ def test_items_are_retired_listed_and_restored(people: Cast, as_member) -> None:
     assert [row["key"] for row in ed.get(f"{at}/items", version="retired")["items"]] == ["bad"]
     assert len(ed.get(f"{at}/items", version="1")["items"]) == 3
     assert ed.get(f"/items/{items['bad']['id']}")["retired_in"] == 2
+    left = [{"why": "retired", "items": 1, "says": "1 item: it is retired"}]
+    asked_of = ((None, left), ("current", left), ("2", left), ("1", []), ("retired", []))
+    for version, expected in asked_of:  # version 1 had the item, and a list of retired ones leaves none out
+        query = {} if version is None else {"version": version}
+        assert ed.get(f"{at}/items", **query)["left_out"] == expected
     ed.refused(422, "GET", f"{at}/items", query={"version": "3"})
     restored = ed.send("POST", f"{at}/restore", {"case_ids": [items["bad"]["case_id"]]})
     assert (restored["version"], restored["items"], restored["cases"]) == (3, 1, 1)
@@ -84,3 +91,22 @@ def test_refusals_name_nothing_that_is_withheld(people: Cast, as_member) -> None
     ]
     for answer in told:
         assert "assistant" not in str(answer)
+
+
+def test_no_plan_tells_a_blind_rater_that_somebody_decided_on_an_item(people: Cast, as_member) -> None:
+    version, dataset = factories.version(people.team, people.ed), factories.dataset(people.team, people.ed)
+    item, criterion = dataset.items.get(key="bad"), version.criteria.get(name="capital")
+    adjudicate(
+        item, criterion, by=people.rae, verdict=Verdict.UNMET, cause="human_wrong", reason="It is not."
+    )
+    factories.queue(
+        people.team, people.rae, dataset=dataset, rubric_version=version, raters=[people.ed], name="Blind"
+    )
+    plans = [
+        ("POST", f"/datasets/{dataset.pk}/retire", {"item_ids": [item.pk], "plan": True}),
+        ("PATCH", f"/items/{item.pk}", {"submission": "Paris.", "plan": True}),
+        ("PATCH", f"/cases/{item.case_id}", {"prompt": "Which city?", "plan": True}),
+    ]
+    for who, told in ((people.ed, 0), (people.alice, 1)):
+        counts = [as_member(who).send(*plan)["behind"]["adjudications"] for plan in plans]
+        assert counts == [told] * 3

@@ -63,7 +63,7 @@ def told(people: Cast, client: ApiClient, *, swapped: bool, only: Any = ()) -> d
     both = [world.draft.item_id, world.beside.pk]
     chosen = [{"item_ids": ids} for ids in (both, both[:1], both[1:])] + [{"sample": n} for n in (1, 3)]
     of_versions = [
-        choice | {"systems": [f"assistant@{label}"]} for choice in chosen for label in ("v3", "v4")
+        choice | {"systems": [f"assistant@{label}"]} for choice in [{}, *chosen] for label in ("v3", "v4")
     ]
     return found | written(client, new, [*chosen, *of_versions])
 
@@ -98,7 +98,7 @@ def test_names_return_once_the_last_answer_to_the_case_is_submitted(people: Cast
     names = [(one["key"], one["case_key"], one["system"], one["metadata"]) for one in map(alice.get, items)]
     assert names == [(None, None, None, {})] * 2
     # The answers to c2 are both submitted.
-    done = alice.get(f"/items/{world.dataset.items.get(submission='c2 other').pk}")
+    done = alice.get(f"/items/{world.dataset.items.get(submission='c2 in other words').pk}")
     assert (done["key"], done["case_key"], done["system"]) == ("c2-by-v4", "c2", "assistant@v4")
     alice.send(
         "PUT", f"/reviews/{world.draft.pk}/criteria/{world.version.criteria.get().pk}", {"verdict": "MET"}
@@ -234,7 +234,7 @@ def test_no_version_of_the_dataset_tells_whose_answers_came_with_it(
     )
     page, at = reverse("dataset", args=[people.team.slug, dataset.pk]), f"/datasets/{dataset.pk}"
 
-    def told(who: User) -> tuple[list[str], list[Any], list[str], bool, bool]:
+    def told(who: User) -> tuple[list[str], list[Any], list[str], bool, bool, list[Any]]:
         client = as_member(who)
         journal = client.get("/journal", kind="dataset")
         return (
@@ -243,10 +243,12 @@ def test_no_version_of_the_dataset_tells_whose_answers_came_with_it(
             [one["excerpt"] for one in client.get(f"{at}/items", version="1")["items"]],
             "v4.jsonl" in sign_in(who).get(page).content.decode(),
             "v4.jsonl" in json.dumps(journal),
+            [one["detail"].get("new_systems") for one in journal["items"]],
         )
 
-    assert told(people.ann) == (["", ""], [None, None], [], False, False)
-    known = (["v4.jsonl", "items.jsonl"], [1, 2], ["v3 c1"], True, True)
+    assert told(people.ann) == (["", ""], [None, None], [], False, False, [None, None])
+    came = [["assistant@v4"], ["assistant@v3"]]
+    known = (["v4.jsonl", "items.jsonl"], [1, 2], ["v3 c1"], True, True, came)
     assert told(people.ed) == known
     queues.close_queue(queue, by=people.ed)
     assert told(people.ann) == known

@@ -52,7 +52,12 @@ def test_no_run_over_chosen_items_tells_a_blind_rater_who_answered_them(
 ) -> None:
     alice, before = as_member(people.alice), Run.objects.count()
     # One that waits, the other answer to its case, and both: with and without a version.
-    for chosen in (["c1 other"], ["c1 first"], ["c1 first", "c1 other"], ["c2 first", "c3 first"]):
+    for chosen in (
+        ["c1 in other words"],
+        ["c1 first"],
+        ["c1 first", "c1 in other words"],
+        ["c2 first", "c3 first"],
+    ):
         for systems in ([], ["assistant@v3"], ["assistant@v4"]):
             detail = withheld(alice, path, of(world, item_ids=ids(world, *chosen), systems=systems))
             assert "whose answers they are is not told" in detail
@@ -63,7 +68,7 @@ def test_no_run_over_chosen_items_tells_a_blind_rater_who_answered_them(
 def test_who_rates_nothing_blind_is_told_whose_answers_a_run_is_over(
     people: Cast, as_member, world: SystemsWorld
 ) -> None:
-    ed, chosen = as_member(people.ed), ids(world, "c1 other")
+    ed, chosen = as_member(people.ed), ids(world, "c1 in other words")
     assert ed.send("POST", "/runs", of(world, item_ids=chosen))["system"] == "assistant@v4"
     told = ed.refused(422, "POST", "/runs/plan", of(world, item_ids=chosen, systems=["assistant@v3"]))
     assert told["faults"][0]["allowed"] == "a version that has answers among them"
@@ -75,7 +80,7 @@ def test_whole_versions_and_answers_to_reviewed_cases_are_graded_for_a_blind_rat
     alice = as_member(people.alice)
     whole = alice.send("POST", "/runs/plan", of(world, systems=["assistant@v3"]))
     assert whole["items"] == 3
-    reviewed = alice.send("POST", "/runs", of(world, item_ids=ids(world, "c2 other")))
+    reviewed = alice.send("POST", "/runs", of(world, item_ids=ids(world, "c2 in other words")))
     assert reviewed["system"] == "assistant@v4"
 
 

@@ -195,6 +195,7 @@ def test_a_faulty_dataset_is_refused_line_by_line(compared: Installation, tmp_pa
     path.write_text('{"id": "x", "submission": "one"}\n{"id": "x", "submission": "two"}\n')
     ended = compared.run("import-dataset", path)
     assert ended.returncode == 1
+    assert "twice.jsonl, read as JSON Lines of items: 1 fault, nothing was imported." in ended.stderr
     assert "line 2" in ended.stderr
     assert compared.number("SELECT count(*) FROM rubricweb_dataset WHERE name = 'twice'") == 0
 

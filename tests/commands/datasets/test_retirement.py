@@ -22,6 +22,9 @@ def test_items_are_retired_and_restored_by_key_and_by_case(people: Cast, at_term
     assert (gone.code, "There is no item 'bad'" in gone.err) == (1, True)
     listed = bob("datasets", "items", "told", "--version", "retired", "--json").out.splitlines()
     assert [json.loads(line)["key"] for line in listed] == ["bad"]
+    left = "Left out: 1 item: it is retired; --version retired lists them."
+    assert left in bob("datasets", "items", "told").err
+    assert "Left out" not in bob("datasets", "items", "told", "--version", "retired").err
     restored = ed("datasets", "restore", "told", "--case", "bad", "--json").out
     assert json.loads(restored)["version"] == 3
     assert misfits(ChangePlan, restored) == []

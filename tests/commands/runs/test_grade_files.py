@@ -230,7 +230,7 @@ def test_what_only_a_stored_run_can_do_is_refused_before_anybody_is_asked(
     [
         ("id:3", "answers.jsonl", "id:3 is stored"),
         ("rubric.yaml", "missing.jsonl", "missing.jsonl cannot be read"),
-        ("rubric.yaml", "broken.jsonl", "broken.jsonl has faults"),
+        ("rubric.yaml", "broken.jsonl", "broken.jsonl, read as JSON Lines of items: 1 fault."),
         ("-", "answers.jsonl", "line 1: rubric"),
         ("rubric.yaml", "own.json", "brings rubrics of its own"),
     ],

@@ -10,12 +10,13 @@ from rubricweb.engine.number_format import difference
 from rubricweb.judges.base import JudgeError
 from rubricweb.management.runs import diff
 from rubricweb.management.terminal.actor import Actor
-from rubricweb.models import Run
+from rubricweb.models import Case, Run
 from rubricweb.selectors.reviews.queue_sources import Source
 from tests.commands.terminal import terminal_of
 from tests.factories import Cast
 from tests.installation import Installation
 from tests.judging import InProcessJudge, grade
+from tests.made_keys import MADE
 from tests.worlds.systems import Versions, answer, versions
 
 CRITERIA = [
@@ -143,6 +144,12 @@ def test_two_runs_over_one_version_are_told_apart(
     assert f"Paired by case: {after} against {before}" in printed
     assert f"No pair: 1 case answered only by {after}: c6" in printed
     assert f"No pair: 1 case answered only by {before}: c2" in printed
+    case = Case.objects.get(dataset=run.dataset, key="c6")
+    Case.objects.filter(pk=case.pk).update(key=f"auto-{case.pk:016x}")
+    assert diff.show(Actor(people.team, people.bob), run, baseline, as_json=False) == 0
+    printed = capsys.readouterr().out
+    assert f"No pair: 1 case answered only by {after}: “" in printed
+    assert not MADE.search(printed)
 
 
 @pytest.mark.django_db

@@ -70,10 +70,10 @@ def test_ranges_below_the_header_count_as_their_middle_and_an_undescribed_rating
 
 def test_what_the_columns_were_read_as_is_said():
     assert (
-        rubric_columns(GRIDS[1], filename="r.csv")
+        str(rubric_columns(GRIDS[1], filename="r.csv"))
         == "name ← Criterion, weight ← Weight; ratings: Good, Fair, Poor"
     )
-    assert rubric_columns("title: x", filename="r.yaml") == ""
+    assert rubric_columns("title: x", filename="r.yaml") is None
 
 
 def test_faults_are_placed_by_line():

@@ -221,7 +221,7 @@ def test_a_line_that_a_kill_cut_off_is_passed_over_and_the_file_goes_on(tmp_path
 KILLED = """
 import asyncio, sys
 from rubricweb.engine import evaluate
-from tests.judges.test_evaluation import Judge, capitals
+from tests.judges.evaluation.test_evaluation import Judge, capitals
 judge = Judge()
 grader = judge.grader()
 ask = grader.generate_fn

@@ -187,6 +187,19 @@ def test_who_asks_whether_to_go_on_is_told_so(web: Web) -> None:
     assert json.loads(answer.read())["body"] == "yes"
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"POST /echo HTTP/1.0\r\nHost: localhost\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\nyes",
+        b"GET /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\n\r\n",
+    ],
+    ids=["of HTTP/1.0", "without a body"],
+)
+def test_who_cannot_ask_whether_to_go_on_gets_the_answer_alone(web: Web, head: bytes) -> None:
+    answer = read_all(web.send(head))
+    assert answer.splitlines()[0].endswith(b" 200 OK")
+
+
 # ── Requests and answers ─────────────────────────────────────────────────────────────────────────
 
 

@@ -118,7 +118,7 @@ def test_a_file_with_faults_stores_nothing_and_reports_every_one(people: Cast) -
     assert found.state == ImportState.REFUSED
     # Every second of a thousand: more than a refusal on a screen lists.
     assert (found.fault_count, len(found.faults)) == (500, 500)
-    assert found.message == "items.jsonl: 500 faults, nothing was imported."
+    assert found.message == "items.jsonl, read as JSON Lines of items: 500 faults, nothing was imported."
     assert faults_csv(found).splitlines()[1].startswith("line 1: submission,nothing,")
     assert left_behind()[:3] == (0, 0, 0)
 
@@ -139,7 +139,7 @@ class TestDuplicates:
     def test_they_are_shown_before_anything_is_stored(self, people: Cast) -> None:
         found = factories.imported(people.team, people.ed, self.DATA)
         assert (found.state, found.duplicate_count) == (ImportState.ASKS, 1)
-        assert found.found["duplicates"] == [["b", "a"]]
+        assert found.found["duplicates"] == [["b", "a", "So."]]
         assert Item.objects.count() == 0
 
     @pytest.mark.parametrize(("choice", "keys"), [("skip", ["a", "c"]), ("keep", ["a", "b", "c"])])
@@ -159,7 +159,7 @@ class TestDuplicates:
         dataset = factories.imported(people.team, people.ed, self.DATA, duplicates="keep").dataset
         more = lines({"id": "d", "prompt": "Who?", "submission": "So."}, {"id": "e", "submission": "New."})
         found = factories.imported(people.team, people.ed, more, dataset=dataset)
-        assert found.found["duplicates"] == [["d", "c"]]
+        assert found.found["duplicates"] == [["d", "c", "So."]]
 
     def test_another_version_or_attempt_may_say_the_same(self, people: Cast) -> None:
         rows = [

@@ -147,7 +147,8 @@ def test_where_people_were_overruled_bias_and_means_say_which_answers_they_are_o
     assert "Bias judge less people; before adjudication 0.50" in page
     assert "People say MET 50%" in page
     assert "where the decision replaces people’s verdict in accuracy and κ" in page
-    assert "People, labelled items only plain mean, tells of these alone; before adjudication 0.50" in page
+    labelled = "People, labelled items only plain mean, tells of these alone; before adjudication lowest 0.50"
+    assert f"{labelled} 0.50" in page
     assert "People, of these items open is who was asked; before adjudication 0.50" in page
 
 

@@ -133,8 +133,19 @@ def test_rows_that_cannot_be_read_are_named_before_columns_are_chosen(people, ed
     assert "These rows cannot be read" in page
     assert '<td class="faults__place">line 3</td>' in page
     assert "autofocus" not in page.partition('class="faults"')[2].partition(">")[0]
-    assert ed.post(step).status_code == 422  # and it is refused as a whole
+    refused = ed.post(step)  # and it is refused as a whole
+    said = "a.csv, read as a table of items: 1 fault, nothing was imported."
+    assert (refused.status_code, said in refused.content.decode()) == (422, True)
     assert not Dataset.objects.exists()
+
+
+def test_a_file_of_which_nothing_can_be_read_is_refused_with_what_it_was_taken_for(people, ed) -> None:
+    file = SimpleUploadedFile("a.json", b"[{]")
+    refused = ed.post(url(people, "dataset_import"), {"file": file})
+    assert (refused.status_code, "a.json, read as JSON of items: 1 fault." in refused.content.decode()) == (
+        422,
+        True,
+    )
 
 
 def test_what_no_database_stores_is_shown_written_out_and_refused(people, ed) -> None:

@@ -95,5 +95,5 @@ def test_who_does_not_rate_sees_who_answered(people: Cast, sign_in: Any) -> None
         lambda swapped: told(people, sign_in, people.ed, swapped=swapped, about="/items/"), at=NOON
     )
     differing = "\n".join(told_apart(*found))
-    for place in ("c1 other", "c1 first", "list ?q=v4", "list ?where=build%3Dv4"):
+    for place in ("c1 in other words", "c1 first", "list ?q=v4", "list ?where=build%3Dv4"):
         assert place in differing, place

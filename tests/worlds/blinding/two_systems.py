@@ -1,4 +1,7 @@
-"""Two worlds that differ in which system version gave one of two answers that are to be reviewed blind."""
+"""Two worlds that differ in which system version gave one of two answers that are to be reviewed blind.
+
+The answers differ in length: how long those of a version are together would tell.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -57,9 +60,9 @@ def systems_world(people: Cast, *, swapped: bool) -> SystemsWorld:
     team, ed = people.team, people.ed
     first, second = ("v4", "v3") if swapped else ("v3", "v4")
     items = [
-        *(row("c1", "first", first), row("c1", "other", second)),
-        *(row("c2", "first", "v3"), row("c2", "other", "v4")),
-        *(row("c3", "first", first), row("c3", "other", second)),
+        *(row("c1", "first", first), row("c1", "in other words", second)),
+        *(row("c2", "first", "v3"), row("c2", "in other words", "v4")),
+        *(row("c3", "first", first), row("c3", "in other words", second)),
     ]
     dataset = factories.dataset(team, ed, items=items, name="questions")
     columns.declare(dataset, ["build", "language"], by=ed)
@@ -97,9 +100,20 @@ def systems_world(people: Cast, *, swapped: bool) -> SystemsWorld:
         )
     )
     for place, person, words in (
-        (queue, people.alice, ("c1 first", "c2 first", "c2 other")),
-        (queue, people.ann, ("c1 first", "c1 other", "c2 first", "c2 other", "c3 first", "c3 other")),
-        (shared, people.ann, ("c1 first", "c1 other")),
+        (queue, people.alice, ("c1 first", "c2 first", "c2 in other words")),
+        (
+            queue,
+            people.ann,
+            (
+                "c1 first",
+                "c1 in other words",
+                "c2 first",
+                "c2 in other words",
+                "c3 first",
+                "c3 in other words",
+            ),
+        ),
+        (shared, people.ann, ("c1 first", "c1 in other words")),
     ):
         for said in words:
             review = queues.start_review(place, dataset.items.get(submission=said), person)
@@ -108,7 +122,7 @@ def systems_world(people: Cast, *, swapped: bool) -> SystemsWorld:
             reviews.submit(review, now=review.started_at)
     # Who grades at this moment is told by the database's clock, which no test stops.
     RunTally.objects.update(beat_at=F("beat_at") - HOUR)
-    waits = dataset.items.get(submission="c1 other")
+    waits = dataset.items.get(submission="c1 in other words")
     comments.write(waits, by=people.ann, text="Seen, @alice?")
     draft = queues.start_review(queue, waits, people.alice)
     return SystemsWorld(version, dataset, (old, new), queue, shared, draft)

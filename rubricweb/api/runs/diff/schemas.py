@@ -73,6 +73,9 @@ class Wilcoxon(Shape[ShownWilcoxon]):
 class NamedCases(Shape[ShownNamedCases]):
     """So many rows of the list of changes, and the first twenty of their cases by key; items have no keys."""
 
+    # Keys name cases to programs.
+    names: Annotated[tuple[str, ...], Field(exclude=True)] = ()
+
 
 class CasesWithoutPair(Shape[ShownCasesWithoutPair]):
     """Why items or cases are in no difference: one run alone has them, each has them in other words, or one

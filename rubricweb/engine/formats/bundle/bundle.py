@@ -106,7 +106,7 @@ def write_bundle(
     contents: tuple[Iterable[bytes], ...] = (
         _whole(header_fields(dataset)),
         _lines(item_fields(item) for item in (dataset.items if items is None else items)),
-        _whole_list(rubric.to_dict() for rubric in rubrics),
+        _whole_list(rubric.to_nested_dict() for rubric in rubrics),
         *(_lines(map(_said, rows)) for rows in (said.judgements, said.adjudications, said.notes)),
         _whole(agreement),
     )

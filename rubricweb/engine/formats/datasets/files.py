@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from rubricweb.engine.formats.datasets.cases import UNNAMED
 from rubricweb.engine.formats.datasets.columns import preview_columns, suggested_columns
 from rubricweb.engine.formats.datasets.item_reader import ItemReader
 from rubricweb.engine.formats.datasets.own_ids import own_id_candidates, own_id_column
-from rubricweb.engine.formats.datasets.sources import OpenedFile, open_source
+from rubricweb.engine.formats.datasets.sources import READ_AS, OpenedFile, open_source, taken_for
 from rubricweb.engine.formats.records import MAX_FILE_BYTES
 from rubricweb.engine.parsers.plain_text import composed
 from rubricweb.engine.rubric import Rubric
@@ -87,14 +88,11 @@ def read_dataset(
     labels.
     """
     faults = FaultList(enough=ENOUGH_FAULTS)
-    try:
+    with _refusing(data, filename, faults):
         explicit = _checked_columns(columns, faults)
         source = open_source(data, filename, MAX_FILE_BYTES, faults, needs, may_be_empty=may_be_empty)
         source, reader = _reader(source, explicit, rubric, item_needs, faults, version)
         return _read(source, reader, faults, may_be_empty=may_be_empty)
-    except EnoughFaults:
-        faults.raise_as(InvalidFile)
-        raise
 
 
 def read_import(
@@ -114,16 +112,13 @@ def read_import(
     file without a single item left are refused all the same, and so is every fault of our own formats.
     """
     faults = FaultList(enough=ENOUGH_FAULTS)
-    try:
+    with _refusing(data, filename, faults):
         explicit = _checked_columns(columns, faults)
         source = open_source(data, filename, MAX_FILE_BYTES, faults)
         source, own_id = _with_own_id(source, explicit)
         explicit |= {"id": own_id} if own_id else {}
         source, reader = _reader(source, explicit, rubric, (), faults, version)
         return _read(source, reader, faults, leave_out=in_part, own_id=bool(own_id))
-    except EnoughFaults:
-        faults.raise_as(InvalidFile)
-        raise
 
 
 def read_in_batches(
@@ -162,16 +157,36 @@ def read_in_batches(
         reader.check_whole(empty=not any_item)
         partly = in_part and source.recognised and any_item
         if faults and (not partly or source.broken or source.header.rubric_is_faulty):
-            yield RefusedFile(tuple(_named(faults, source)), faults.total - len(tuple(faults)))
+            more = faults.total - len(tuple(faults))
+            yield RefusedFile(tuple(_named(faults, source)), more, _read_as(source))
             return
         kept = tuple(faults)
         more = faults.total - len(kept)
         read = reader.columns_read(own_id=bool(own_id)) if not source.recognised else ColumnsRead()
         yield dataclasses.replace(_file(source, items), left_out=kept, more_left_out=more, columns=read)
     except EnoughFaults:
-        yield RefusedFile(tuple(faults), 0)
+        yield RefusedFile(tuple(faults), 0, taken_for(path, filename))
     except InvalidFile as error:
-        yield RefusedFile(tuple(faults) or error.faults, 0 if faults else error.more)
+        read_as = taken_for(path, filename)
+        yield RefusedFile(tuple(faults) or error.faults, 0 if faults else error.more, read_as)
+
+
+@contextmanager
+def _refusing(data: bytes | Path, filename: str, faults: FaultList) -> Iterator[None]:
+    """What is refused inside names the format the file was taken for."""
+    try:
+        try:
+            yield
+        except EnoughFaults:
+            faults.raise_as(InvalidFile)
+            raise
+    except InvalidFile as error:
+        error.read_as = error.read_as or taken_for(data, filename)
+        raise
+
+
+def _read_as(source: OpenedFile) -> str:
+    return source.recognised or READ_AS[source.format]
 
 
 def _reader(
@@ -249,11 +264,12 @@ def preview(data: bytes | Path, filename: str, rows: int = 5, *, max_bytes: int 
     faults further down are left to ``read_dataset``.
     """
     faults = FaultList()
-    source = open_source(data, filename, max_bytes, faults)
-    looked_at = list(itertools.islice(source.records, rows))
-    first = tuple(record.data for record in looked_at)
-    if not first:
-        _raise(faults, source)
+    with _refusing(data, filename, faults):
+        source = open_source(data, filename, max_bytes, faults)
+        looked_at = list(itertools.islice(source.records, rows))
+        first = tuple(record.data for record in looked_at)
+        if not first:
+            _raise(faults, source)
     own = own_id_candidates(first[0], {}) if first and not source.recognised else []
     beginning = itertools.chain(looked_at, itertools.islice(source.records, ROWS_LOOKED_AT if own else 0))
     own_id = own_id_column(beginning, own)
@@ -280,7 +296,9 @@ def _raise(faults: FaultList, source: OpenedFile) -> None:
     """Refuse with what was collected; faults of a translation say of what, for the file is not ours."""
     if faults:
         kept = _named(faults, source)
-        raise InvalidFile(kept, faults.total - len(kept))
+        refused = InvalidFile(kept, faults.total - len(kept))
+        refused.read_as = _read_as(source)
+        raise refused
 
 
 def _named(faults: FaultList, source: OpenedFile) -> list[Fault]:

@@ -40,6 +40,18 @@ NEUTRALISED = "csv_cells"
 """The column by which our own CSV says that its formula-like cells carry a leading ``'``."""
 
 
+READ_AS: dict[FileFormat, str] = {
+    "json": "JSON of items",
+    "jsonl": "JSON Lines of items",
+    "csv": "a table of items",
+    "yaml": "YAML of items",
+    "parquet": "Parquet of items",
+}
+"""What a file of each format is taken for, in words."""
+
+_SNIFFED_BYTES = 64 * 1024
+
+
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
     """An opened file: its format, what it says once, its records still to be read.
@@ -54,6 +66,20 @@ class OpenedFile:
     recognised: str = ""
     cells: bool = False
     broken: bool = False
+
+
+def taken_for(data: bytes | Path, filename: str) -> str:
+    """What a file is read as, in words: by its name, or by its content when the name does not say.
+
+    "" for a file of no format of ours.
+    """
+    if isinstance(data, Path):
+        with data.open("rb") as file:
+            data = file.read(_SNIFFED_BYTES)
+    if is_parquet(data) or data.startswith(_ZIP):
+        return READ_AS["parquet"] if is_parquet(data) else ""
+    format = format_of(filename) or _sniffed(data[:_SNIFFED_BYTES].decode("utf-8-sig", "ignore"))
+    return "" if format is None or format == "parquet" else READ_AS[format]
 
 
 def open_source(

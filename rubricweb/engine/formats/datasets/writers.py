@@ -39,7 +39,7 @@ def write_dataset(file: DatasetFile, format: FileFormat) -> Iterator[bytes]:
 def header_fields(file: DatasetFile) -> dict[str, Any]:
     """What the items share, as the dataset object says it: autorubric's keys, prompt and rubric always."""
     fields: dict[str, Any] = {"name": file.name} if file.name else {}
-    fields |= {"prompt": file.prompt, "rubric": None if file.rubric is None else file.rubric.to_dict()}
+    fields |= {"prompt": file.prompt, "rubric": None if file.rubric is None else file.rubric.to_nested_dict()}
     fields |= decision_fields(file.label_decisions)
     return fields if file.reference is None else fields | {"reference_submission": file.reference}
 
@@ -53,7 +53,7 @@ def item_fields(item: ItemRecord) -> dict[str, Any]:
         "thinking": item.thinking,
         "prompt": item.prompt,
         "reference_submission": item.reference,
-        "rubric": None if item.rubric is None else item.rubric.to_dict(),
+        "rubric": None if item.rubric is None else item.rubric.to_nested_dict(),
         "ground_truth": None if item.ground_truth is None else list(item.ground_truth),
         "ground_truth_reasons": (
             None if item.ground_truth_reasons is None else list(item.ground_truth_reasons)
@@ -78,7 +78,7 @@ def _in_force(file: DatasetFile, item: ItemRecord) -> dict[str, Any]:
     shared = {
         "prompt": file.prompt_for(item),
         "reference_submission": file.reference_for(item),
-        "rubric": None if rubric is None else rubric.to_dict(),
+        "rubric": None if rubric is None else rubric.to_nested_dict(),
     }
     return item_fields(item) | {key: value for key, value in shared.items() if value is not None}
 

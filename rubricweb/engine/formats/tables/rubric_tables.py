@@ -31,6 +31,10 @@ ROLES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Per field of a criterion the names its column may have; those of "" are passed over."""
 
+FIRST_ROWS = 10
+"""So many rows are shown beside what the columns were read as."""
+CELL_CHARACTERS = 280
+
 _POINTS = ("points", "pts", "point", "score", "marks", "value", "rating points")
 _LABELS = ("rating name", "rating", "option", "level")
 _DESCRIPTIONS = ("rating description", "option description", "level description")
@@ -58,6 +62,20 @@ class _Rating:
     points: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RubricTable:
+    """What the columns of a table were read as, column by column and in words, and its first rows."""
+
+    columns: tuple[str, ...]
+    read_as: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    words: str
+
+    def __str__(self) -> str:
+        """``name ← Criterion, weight ← points; ratings: Excellent, Fair``."""
+        return self.words
+
+
 @dataclass(slots=True)
 class _Columns:
     """What the columns of a table are; with ``shares`` the points of ratings are shares of the most."""
@@ -67,8 +85,8 @@ class _Columns:
     shares: bool = False
 
 
-def read_rubric_table(data: bytes | str) -> tuple[Rubric, str]:
-    """The rubric in a CSV file, and in words what its columns were read as.
+def read_rubric_table(data: bytes | str) -> tuple[Rubric, RubricTable]:
+    """The rubric in a CSV file, and what its columns were read as.
 
     Without ratings a row is a criterion that is met or not, with its weight or points. With ratings it is a
     choice: a rating counts its points in relation to the most a rating of the row has, which is the weight
@@ -99,7 +117,17 @@ def read_rubric_table(data: bytes | str) -> tuple[Rubric, str]:
         faults.add(_by_line(fault.place, [number for number, _ in below]), fault.found, fault.allowed)
     faults.raise_as(InvalidRubric)
     assert rubric is not None, "it has no faults"
-    return rubric, _in_words(columns, rows[0][1])
+    header, shown = rows[0][1], [row for _, row in rows[1 : 1 + FIRST_ROWS]]
+    table = RubricTable(
+        columns=tuple(shortened(name, CELL_CHARACTERS) for name in header),
+        read_as=_read_as(columns, len(header)),
+        rows=tuple(
+            tuple(shortened(_cell(row, place), CELL_CHARACTERS) for place in range(len(header)))
+            for row in shown
+        ),
+        words=_in_words(columns, header),
+    )
+    return rubric, table
 
 
 def _rows(data: bytes | str) -> Iterator[tuple[int, list[str]]]:
@@ -202,6 +230,21 @@ def _add_options(
     entry.setdefault("weight", top)
     levels = "\n".join(f"{label}: {words}" for label, _, words in read if words)
     entry["guidance"] = "\n".join(filter(None, (entry.get("guidance"), levels))) or None
+
+
+def _read_as(columns: _Columns, width: int) -> tuple[str, ...]:
+    """Of each column the field it was read as, or what it says of a rating."""
+    found = ["not read"] * width
+    for name, place in columns.fields.items():
+        found[place] = name or "not read"
+    for rating in columns.ratings:
+        if rating.label_column is not None:
+            found[rating.label_column] = "rating"
+        if rating.column >= 0:
+            found[rating.column] = "rating" if rating.label_column is None else "what the rating means"
+        if rating.points_column is not None:
+            found[rating.points_column] = "points"
+    return tuple(found)
 
 
 def _in_words(columns: _Columns, header: list[str]) -> str:

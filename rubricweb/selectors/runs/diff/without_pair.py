@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rubricweb.models import Case
+from rubricweb.selectors.datasets.titles import named_cases
 from rubricweb.selectors.runs.diff.items import ItemChanges
 from rubricweb.selectors.shared.columns import Bools, Ints
 
@@ -15,7 +16,7 @@ NAMED = 20
 
 @dataclass(frozen=True)
 class NamedCases:
-    """So many rows of the list of changes, and the first of their cases by key.
+    """So many rows of the list of changes, and the first of their cases by key and by `names` for people.
 
     Where a run has answers to a case in several words, each wording is a row: `n` can be more than there are
     keys. Items, and answers to cases of which the other run judged other answers, have no keys.
@@ -23,6 +24,7 @@ class NamedCases:
 
     n: int
     keys: tuple[str, ...]
+    names: tuple[str, ...] = ()
 
     @property
     def has_more(self) -> bool:
@@ -48,7 +50,7 @@ class CasesWithoutPair:
 
 
 def cases_without_pair(changes: ItemChanges) -> CasesWithoutPair:
-    """The unpaired of `changes` by their reason. One query where cases are named, else none.
+    """The unpaired of `changes` by their reason. Two queries where cases are named, else none.
 
     Worked: the run answers c1 and c2, and c3 in its second words; the baseline c1 without a score, c3 in its
     first words, and c4 → c2 in the run alone, c4 in the baseline alone, 2 reworded (c3 twice), 1 unscored.
@@ -74,7 +76,11 @@ def cases_without_pair(changes: ItemChanges) -> CasesWithoutPair:
 
 
 def _named(cases: Ints, chosen: Iterable[Bools]) -> list[NamedCases]:
-    """The cases of each choice of rows. One query."""
+    """The cases of each choice of rows. Two queries at most."""
     found = [(int(rows.sum()), np.unique(cases[rows])[:NAMED].tolist()) for rows in chosen]
     keys = dict(Case.objects.filter(pk__in=[pk for _, pks in found for pk in pks]).values_list("pk", "key"))
-    return [NamedCases(n, tuple(sorted(keys[pk] for pk in pks))) for n, pks in found]
+    names = named_cases(keys.items())
+    return [
+        NamedCases(n, tuple(sorted(keys[pk] for pk in pks)), tuple(sorted(names[pk] for pk in pks)))
+        for n, pks in found
+    ]

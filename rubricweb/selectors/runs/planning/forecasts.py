@@ -14,6 +14,7 @@ from django.db.models import Count, QuerySet
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Item, Run, RunMode, User
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items
+from rubricweb.selectors.datasets.systems import blinded_answers
 from rubricweb.selectors.runs.planning.judge_history import JudgeHistory, histories
 from rubricweb.selectors.runs.planning.plans import Plan
 from rubricweb.selectors.runs.planning.samples import (
@@ -128,7 +129,7 @@ def forecast(
     the team's answers. At most fifteen queries (a dozen more for a viewer who rates blind), one for each
     model and one for each 500 prompts, however large the dataset. Items that the `viewer` is still to review
     blind count as new: that a judge was asked about one can tell what another said, where a cascade
-    escalates. None is nobody who reviews.
+    escalates. Nor are theirs measured by version: see `_measured`. None is nobody who reviews.
     """
     repeats, stages = run.repeats_of(judges), _stages(run, judges)
     votes = sum(repeats.values()) or 1
@@ -137,6 +138,7 @@ def forecast(
     sample = sampled(items, plan.items, min(ITEMS_READ, max(FEWEST_ITEMS_READ, int(PROMPTS_READ / per_item))))
     asked = list(asked_about(sample, run, judges, repeats))
     untold = _untold(run, sample, viewer)
+    measured = _measured(run, items, judges, repeats, viewer=viewer, size=len(sample))
     askable = (one.key for one in asked if one.item not in untold)
     known = known_keys(run.team_id, askable) if run.use_cache else set()
     earlier = histories(run.team, judges, viewer=viewer)
@@ -148,6 +150,7 @@ def forecast(
             config.at_batch_price() if run.mode == RunMode.BATCH and not stages[name] else config,
             [one for one in asked if one.judge == name],
             known,
+            measured=[one.size for one in measured if one.judge == name],
             calls=prompts_in_all * repeats[name],
             share_asked=(plan.items, len(sample)),
             share_differing=differing / max(plan.items, 1),
@@ -177,7 +180,7 @@ def forecast(
                 plan,
                 earlier,
                 stages,
-                len(sample),
+                _how_measured(len(sample), plan, elsewhere=bool(measured)),
                 bool(untold),
                 _alike(run, asked, plan.items, differing),
                 unseen_in_sample(sample, plan.items),
@@ -209,6 +212,30 @@ def _untold(run: Run, sample: Sequence[Item], viewer: User | None) -> set[int]:
     )
 
 
+def _measured(
+    run: Run,
+    items: QuerySet[Item],
+    judges: Mapping[str, JudgeConfig],
+    repeats: Mapping[str, int],
+    *,
+    viewer: User | None,
+    size: int,
+) -> list[SampledQuestion]:
+    """The questions whose length stands for that of these items' where it would tell the viewer who answered:
+    those about all answers of the dataset. None where nothing is told.
+
+    Whoever reads two answers to a case without their versions, and the others with theirs, would find how
+    long those of one version are together, and which of the two fits.
+    """
+    others = Item.objects.current().filter(dataset=run.dataset_id)
+    if blinded_answers(run.dataset, viewer).isdisjoint(items.values_list("pk", flat=True)):
+        return []
+    if not others.exclude(pk__in=items.order_by().values("pk")).exists():
+        return []
+    sample = sampled(others, others.count(), max(size, FEWEST_ITEMS_READ))
+    return list(asked_about(sample, run, judges, repeats))
+
+
 def _differing(run: Run, items: QuerySet[Item], count: int) -> int:
     """How many of the items differ in their words: no fewer prompts are asked about each criterion."""
     if not run.use_cache:
@@ -231,13 +258,15 @@ class _JudgeShare:
 
     `calls` is what it is asked at most, and exactly unless it is `later`: in a stage that may not be reached.
     `share_asked` is (items, items sampled), `share_differing` the share of the items that differ in their
-    words; what is asked alike is asked `once`.
+    words; what is asked alike is asked `once`. Where prompts are `measured` elsewhere, those sizes stand for
+    theirs.
     """
 
     name: str
     config: JudgeConfig
     asked: Sequence[SampledQuestion]
     known: set[UUID]
+    measured: Sequence[int]
     calls: int
     share_asked: tuple[int, int]
     share_differing: float
@@ -335,6 +364,8 @@ class _JudgeShare:
         return new.times(max(middle - spread, 0.0) / most, (middle + spread) / least + around)
 
     def _sizes(self) -> list[int]:
+        if self.measured:
+            return list(self.measured)
         fresh = [one.size for one in self._fresh()]
         return fresh or [one.size for one in self.asked]
 
@@ -398,12 +429,26 @@ def _alike(run: Run, asked: Sequence[SampledQuestion], items: int, differing: in
     )
 
 
+def _how_measured(looked_at: int, plan: Plan, *, elsewhere: bool) -> str:
+    if elsewhere:
+        return (
+            "How long prompts are is measured on the answers of all versions: what those of one come to "
+            "would tell who gave the answers you are still to review blind."
+        )
+    if looked_at < plan.items:
+        return (
+            f"The prompts of {looked_at:,} of {plan.items:,} items were put together and measured; "
+            "the rest is taken to be like them."
+        )
+    return "All prompts were put together and measured."
+
+
 def _forecast_basis(
     run: Run,
     plan: Plan,
     earlier: Mapping[str, JudgeHistory],
     stages: Mapping[str, int],
-    looked_at: int,
+    measured: str,
     some_untold: bool,
     alike: str,
     unseen: str,
@@ -412,13 +457,7 @@ def _forecast_basis(
         return
     if unseen:
         yield unseen
-    if looked_at < plan.items:
-        yield (
-            f"The prompts of {looked_at:,} of {plan.items:,} items were put together and measured; "
-            "the rest is taken to be like them."
-        )
-    else:
-        yield "All prompts were put together and measured."
+    yield measured
     if not run.use_cache:
         yield "Earlier answers are not used: everything is asked anew."
     elif some_untold:

@@ -57,21 +57,21 @@ def behind_item(item: Item, viewer: User | None) -> ChangePlan:
     """
     require_unblinded(item.dataset, [item.pk], viewer)
     number = dataset_versions.next_version(item.dataset)
-    return ChangePlan(ChangeKind.CORRECT, number, 1, 0, 0, versions.behind(item.dataset, [item.pk]))
+    return ChangePlan(ChangeKind.CORRECT, number, 1, 0, 0, versions.behind(item.dataset, [item.pk], viewer))
 
 
-def plan_case(case: Case, words: Correction) -> ChangePlan:
+def plan_case(case: Case, words: Correction, viewer: User | None) -> ChangePlan:
     """What `correct_case` would do; nothing is changed."""
     _check_case(case, words)
-    return behind_case(case)
+    return behind_case(case, viewer)
 
 
-def behind_case(case: Case) -> ChangePlan:
+def behind_case(case: Case, viewer: User | None) -> ChangePlan:
     """What stands behind the words of a case that are to be corrected, whatever the new ones."""
     ids = versions.items_of_cases(case.dataset, [case.pk])
     number = dataset_versions.next_version(case.dataset)
     # Counted over all answers to the case, it tells of none of them whose it is.
-    return ChangePlan(ChangeKind.CORRECT, number, len(ids), 0, 1, versions.behind(case.dataset, ids))
+    return ChangePlan(ChangeKind.CORRECT, number, len(ids), 0, 1, versions.behind(case.dataset, ids, viewer))
 
 
 @transaction.atomic
@@ -136,7 +136,7 @@ def correct_case(
     dataset_versions.hold(dataset)
     case.refresh_from_db(fields=["wording"])
     _require_wording(case, expected_wording)
-    plan = plan_case(case, words)
+    plan = plan_case(case, words, by)
     _store_text(case, words, by=by)
     dataset_versions.made(dataset, plan.version, ChangeKind.CORRECT, items=plan.items, by=by, note=note)
     details: dict[str, Any] = {"note": note.strip()} if note.strip() else {}

@@ -96,7 +96,7 @@ def plan_retirement(dataset: Dataset, item_ids: Sequence[int], viewer: User | No
         len(current),
         len(chosen) - len(current),
         versions.lost_cases(current),
-        versions.behind(dataset, current),
+        versions.behind(dataset, current, viewer),
     )
 
 
@@ -112,7 +112,7 @@ def plan_restoration(dataset: Dataset, item_ids: Sequence[int], viewer: User | N
         len(retired),
         len(chosen) - len(retired),
         versions.found_cases(retired),
-        versions.behind(dataset, retired),
+        versions.behind(dataset, retired, viewer),
         tuple(versions.taken_places(dataset, retired)),
     )
 

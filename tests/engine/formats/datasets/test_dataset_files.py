@@ -1,11 +1,18 @@
 """Dataset files: every format, every alias, every refusal with its place."""
 
 import json
+import pickle
 
 import pytest
 
 from rubricweb.engine.errors import InvalidFile
-from rubricweb.engine.formats.datasets.files import ALIASES, preview, read_dataset
+from rubricweb.engine.formats.datasets.files import (
+    ALIASES,
+    preview,
+    read_dataset,
+    read_import,
+    read_in_batches,
+)
 from rubricweb.engine.rubric import Rubric
 
 RUBRIC = [{"name": "a", "weight": 2, "requirement": "x"}, {"name": "b", "weight": -1, "requirement": "y"}]
@@ -396,3 +403,37 @@ def test_a_preview_does_not_read_on_to_faults_below():
     assert len(preview(b'{"a": 1}\n{"a": 2}\n{broken', "x.jsonl", rows=2).rows) == 2
     with pytest.raises(InvalidFile):
         preview(b"{broken", "x.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("data", "filename", "read_as"),
+    [
+        (b'{"id": "a"}', "a.jsonl", "JSON Lines of items"),
+        (b'{"id": "a"}\n{"id": "b"}', "a.txt", "JSON Lines of items"),
+        (b"id\na\n", "a.tsv", "a table of items"),
+        (b'[{"id": "a"}', "a", "JSON of items"),
+        (b"name: [", "a.yaml", "YAML of items"),
+        (b"\xff\xfe", "a.csv", "a table of items"),
+        (b"PAR1 and no more PAR1", "a.csv", "Parquet of items"),
+        (b"PK\x03\x04", "a.csv", ""),
+        (b"plain", "a.txt", ""),
+    ],
+)
+def test_a_refusal_names_the_format_the_file_was_taken_for(tmp_path, data, filename, read_as):
+    for read in (read_dataset, read_import):
+        with pytest.raises(InvalidFile) as refusal:
+            read(data, filename=filename)
+        assert refusal.value.read_as == read_as
+        assert pickle.loads(pickle.dumps(refusal.value)).read_as == read_as
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    [refused] = read_in_batches(path, filename=filename)
+    assert refused.read_as == read_as
+
+
+def test_a_refusal_of_a_file_of_another_program_names_that_one():
+    rows = [{"input": [{"role": "user", "content": "Hi"}], "ideal": 3}] * 2
+    data = "\n".join(map(json.dumps, rows)).encode()
+    with pytest.raises(InvalidFile) as refusal:
+        read_dataset(data, filename="evals.jsonl")
+    assert refusal.value.read_as not in ("", "JSON Lines of items")

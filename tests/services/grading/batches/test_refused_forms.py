@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.judges.client.reply_formats import RUNGS, EndpointCapabilities
 from rubricweb.judges.offline import batches as offline
 from rubricweb.judges.offline.script import Fail, Request
@@ -179,7 +180,7 @@ def test_a_lower_reply_format_is_learned_once_it_was_answered_in(
 def test_a_number_of_tokens_that_is_refused_is_an_error_and_no_refused_form(
     people: Cast, endpoint, script: Judge, clock
 ) -> None:
-    endpoint.max_output_tokens = 100_000
+    endpoint.sampling = Sampling(max_output_tokens=100_000)
     endpoint.save()
     run = started(people, endpoint)
     known(run, clock(), completion_tokens_name=True)
@@ -193,7 +194,7 @@ def test_a_number_of_tokens_that_is_refused_is_an_error_and_no_refused_form(
 def test_the_request_that_is_stored_is_the_one_that_was_sent(
     people: Cast, endpoint, script: Judge, clock
 ) -> None:
-    endpoint.max_output_tokens = 500
+    endpoint.sampling = Sampling(max_output_tokens=500)
     endpoint.save()
     run = started(people, endpoint)
     known(run, clock(), floor="json_object", without=["temperature"], completion_tokens_name=True)

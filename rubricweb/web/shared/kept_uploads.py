@@ -1,7 +1,7 @@
 """Files a browser session sent for a place, kept between the steps of a form."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from rubricweb.errors import NotFound
 from rubricweb.models import Dataset
@@ -10,12 +10,15 @@ from rubricweb.web.http import TeamRequest
 
 UPLOADS_PER_SESSION = 3
 
+Holds: TypeAlias = Literal["items", "labels", "rubric"]
+"""What a file that is sent holds."""
 
-def kept(request: TeamRequest, upload_id: str, dataset: Dataset | None, *, labels: bool) -> dict[str, Any]:
-    """What is known of a file, of items or of labels, that this browser session sent for this place."""
+
+def kept(request: TeamRequest, upload_id: str, dataset: Dataset | None, *, holds: Holds) -> dict[str, Any]:
+    """What is known of such a file that this browser session sent for this place."""
     known: dict[str, Any] | None = request.session.get("uploads", {}).get(upload_id)
-    meant_for = (request.team.pk, dataset.pk if dataset else None, labels)
-    if known is None or (known["team"], known.get("dataset"), bool(known.get("labels"))) != meant_for:
+    meant_for = (request.team.pk, dataset.pk if dataset else None, holds)
+    if known is None or (known["team"], known.get("dataset"), known.get("holds")) != meant_for:
         raise NotFound("upload any more; choose the file again")
     return known
 
@@ -27,6 +30,7 @@ def keep(
     name: str,
     dataset: Dataset | None,
     *,
+    holds: Holds,
     labels: dict[str, Any] | None = None,
     about: dict[str, Any] | None = None,
 ) -> str:
@@ -44,6 +48,7 @@ def keep(
         "dataset": dataset.pk if dataset else None,
         "filename": filename[:200],
         "name": name,
+        "holds": holds,
         "labels": labels,
     }
     request.session["uploads"] = held
