@@ -10,6 +10,7 @@ from rubricweb.api.endpoints import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ArchivedQuery, leaving_out_archived, whole
 from rubricweb.api.schemas import list_of
+from rubricweb.judges.discovery.providers import PROVIDERS
 from rubricweb.models import JudgeEndpoint, Role
 from rubricweb.services.endpoints import discovery
 from rubricweb.services.endpoints import endpoints as services
@@ -36,7 +37,7 @@ def find_models(request: TokenRequest) -> Any:
     return {
         "servers": discovery.local_servers(),
         "with_key": discovery.providers_with_keys(),
-        "providers": discovery.PROVIDERS,
+        "providers": PROVIDERS,
     }
 
 

@@ -10,7 +10,7 @@ from rubricweb.api.runs.schemas import JudgeError
 from rubricweb.api.schemas import Input, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.judging.sampling import SAMPLING_OPTIONS
-from rubricweb.judges.discovery import model_lists
+from rubricweb.judges.discovery import model_lists, providers
 from rubricweb.models import JudgeEndpoint
 from rubricweb.services.endpoints import discovery, endpoints
 from rubricweb.services.endpoints.options import MAX_KEY
@@ -143,7 +143,7 @@ class LocalServer(Shape[discovery.LocalServer]):
     models: list[str]
 
 
-class Provider(Shape[discovery.Provider]):
+class Provider(Shape[providers.Provider]):
     """A provider whose address needs no typing; `environment` names the variable its key is usually in."""
 
     slug: str

@@ -7,6 +7,7 @@ import pytest
 from django.test import override_settings
 
 from rubricweb.api.endpoints.schemas import Trial
+from rubricweb.judges.discovery.providers import PROVIDERS
 from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
@@ -210,7 +211,7 @@ def test_models_are_found_and_listed(
     people: Cast, at_terminal, settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.JUDGE_ALLOW_PRIVATE_HOSTS = True
-    for provider in discovery.PROVIDERS:
+    for provider in PROVIDERS:
         monkeypatch.delenv(provider.environment, raising=False)
     alice = at_terminal(people.alice)
     with model_server.server(model_server.models("tiny", owner="vllm"), key=KEY) as (port, _):
@@ -218,7 +219,7 @@ def test_models_are_found_and_listed(
         monkeypatch.setattr(discovery, "LOCAL_PORTS", {port: "vLLM"})
         nobody = alice("endpoints", "find")  # it wants a key
         assert (nobody.code, nobody.out) == (0, "")
-        assert "No server of models answers" in nobody.err
+        assert "Nothing answers on the usual ports" in nobody.err
         alice("endpoints", "add", "Ours", "--base-url", address, "--model", "tiny", "--key-from", "OUR_KEY")
         listed = alice("endpoints", "models", "Ours")
         assert (listed.code, listed.out) == (0, "tiny\n")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from rubricweb.judges.discovery.providers import PROVIDERS
 from rubricweb.services.endpoints import discovery, endpoints
 from tests.factories import Cast
 from tests.judges.client.model_server import models, server
@@ -49,7 +50,7 @@ def test_keys_in_the_environment_offer_their_providers(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.JUDGE_ALLOW_PRIVATE_HOSTS = True
-    for provider in discovery.PROVIDERS:
+    for provider in PROVIDERS:
         monkeypatch.delenv(provider.environment, raising=False)
     monkeypatch.setenv("MISTRAL_API_KEY", KEY)
     monkeypatch.setenv("GROQ_API_KEY", " ")
