@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 OPERATORS = {
     *(("serve",), ("sign-in-link",), ("remove-second-factor",)),
     *(("create-team",), ("load-demo",), ("manage",)),
-    ("endpoints", "reencrypt"),
+    *(("endpoints", "reencrypt"), ("prices", "check")),
 }
 
 UNIT = "{item} {criterion}"

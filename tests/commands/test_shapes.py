@@ -106,6 +106,7 @@ ELSEWHERE = {
 OTHERWISE = {
     *("tokens list", "tokens new"),  # a token can neither make nor list tokens
     "endpoints reencrypt",  # for who runs the server, about all teams
+    "prices check",  # for who maintains the shipped list, about no team
     "lint",  # the API's findings, and beside them the review by a judge, which no operation asks for
 }
 
