@@ -10,6 +10,7 @@ from django.utils import timezone
 from rubricweb.engine.errors import shortened
 from rubricweb.engine.judging.changes import DefinitionChange
 from rubricweb.engine.judging.files import write_judge
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import read_file, write_file
@@ -122,7 +123,8 @@ def import_file(options: argparse.Namespace) -> int:
     try:
         plan = files.plan_file(actor.team, read_file(options.file), by=actor.user, after=after)
     except Invalid as error:
-        raise Invalid(f"{options.file.name}: {error} Nothing was stored.", error.faults) from error
+        said = counted(len(error.faults), "fault") if error.faults else str(error).removesuffix(".")
+        raise Invalid(f"{options.file.name}: {said}. Nothing was stored.", error.faults) from error
     for line in _said(plan):
         note(line)
     if options.plan or plan.is_no_change:

@@ -26,12 +26,13 @@ def definition_from(team: Team, told: Any, *, place: str = "") -> JudgeDefinitio
     Raises Invalid with every fault, each below `place`.
     """
     told, faults = _at_endpoints(team, told)
+    try:
+        read = read_definition(told)
+    except EngineInvalid as error:
+        faults += error.faults
     if faults:
         raise Invalid("; ".join(map(str, faults)), _below(place, faults))
-    try:
-        return read_definition(told)
-    except EngineInvalid as error:
-        raise Invalid(str(error), _below(place, error.faults)) from error
+    return read
 
 
 def changed_definition(
@@ -79,6 +80,7 @@ def _at_endpoints(team: Team, told: Any) -> tuple[Any, list[Fault]]:
             elif isinstance(named, str):
                 names = ", ".join(config.name for config in known.values()) or "none yet"
                 faults.append(Fault(f"members[{i}].endpoint", shown(named), f"a model of the team: {names}"))
+                member = {"address": "", "model": ""} | member  # so that what else is wrong is told too
         filled.append(member)
     return {**told, "members": filled}, faults
 

@@ -1,5 +1,6 @@
 """Judges and their versions at the terminal: to files and back, compared, made current, graded with."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -164,10 +165,20 @@ def test_a_file_that_cannot_be_is_refused_with_its_place(
     for plan in (["--plan"], []):
         ended = ed("judges", "import", file, *plan)
         assert (ended.code, ended.out) == (1, "")
-        assert f"judge.yaml: {place}" in ended.err
+        assert re.search(r"judge\.yaml: \d fault", ended.err)
+        assert f"\n  {place}" in ended.err
         assert "Nothing was stored." in ended.err
         assert "sk-1" not in ended.err
     assert JudgeVersion.objects.count() == 2
+
+
+def test_all_faults_of_a_file_are_told_at_once(ed: Terminal, tmp_path: Path) -> None:
+    file = tmp_path / "judge.yaml"
+    file.write_text("judge: x\nmembers: [{endpoint: big, weight: heavy}, {endpoint: small}]\npatience: 3\n")
+    ended = ed("judges", "import", file)
+    assert "judge.yaml: 3 faults. Nothing was stored." in ended.err
+    for place in ("members[0].endpoint", "members[0].weight", "patience"):
+        assert f"\n  {place}: found" in ended.err
 
 
 def test_a_judge_is_edited_used_archived_and_restored(ed: Terminal) -> None:
