@@ -112,7 +112,13 @@ def access_case(team: Team, case_id: int) -> Case:
 
 def access_run(team: Team, run_id: int) -> Run:
     runs = Run.objects.filter(team=team).select_related(
-        "team", "dataset", "rubric_version", "created_by", "summary", "system_version__system"
+        "team",
+        "dataset",
+        "rubric_version",
+        "created_by",
+        "summary",
+        "system_version__system",
+        "judge_version__judge",
     )
     return _one(runs, run_id, "run")
 
