@@ -236,6 +236,7 @@ def _next(
         number=last + 1,
         definition=definition,
         digest=definition.digest,
+        words_digest=definition.words_digest,
         parent=parent,
         origin=origin,
         note=note,
