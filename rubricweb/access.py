@@ -15,7 +15,9 @@ from rubricweb.models import (
     Dataset,
     DatasetImport,
     Item,
+    Judge,
     JudgeEndpoint,
+    JudgeVersion,
     Membership,
     Rater,
     ReviewQueue,
@@ -148,6 +150,26 @@ def access_system_version(team: Team, version_id: int) -> SystemVersion:
 
 def access_endpoint(team: Team, endpoint_id: int) -> JudgeEndpoint:
     return _one(JudgeEndpoint.objects.filter(team=team, removed_at=None), endpoint_id, "endpoint")
+
+
+def access_judge(team: Team, judge_id: int) -> Judge:
+    return _one(Judge.objects.filter(team=team).select_related("team", "current"), judge_id, "judge")
+
+
+def access_version_of_a_judge(team: Team, version_id: int) -> JudgeVersion:
+    """A version of any of the team's judges, by its id."""
+    versions = JudgeVersion.objects.filter(judge__team=team).select_related("judge")
+    return _one(versions, version_id, "version of a judge")
+
+
+def access_judge_version(judge: Judge, number: int) -> JudgeVersion:
+    """One of a judge's versions, by its number."""
+    versions = judge.versions.select_related("created_by", "parent")
+    version = versions.filter(number=number).first() if 0 < number < 2**31 else None
+    if version is None:
+        raise NotFound("version of this judge")
+    version.judge = judge
+    return version
 
 
 def _one(rows: QuerySet[Row], row_id: int, what: str) -> Row:

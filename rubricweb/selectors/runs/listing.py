@@ -73,12 +73,13 @@ class RunFilters:
     states: tuple[str, ...]
 
 
-def runs(
+def runs(  # noqa: PLR0913  # each narrows the list
     team: Team,
     *,
     viewer: User,
     dataset_id: int | None = None,
     rubric_id: int | None = None,
+    judge_version_id: int | None = None,
     state: str = "",
     unended: bool = False,
     cursor: str | None = None,
@@ -93,7 +94,7 @@ def runs(
     rows = Run.objects.filter(unarchived(archived=state == ARCHIVED), team=team).select_related(
         "dataset", "rubric_version", "summary", "created_by", "system_version__system"
     )
-    rows = rows.filter(of(dataset_id=dataset_id, rubric_id=rubric_id))
+    rows = rows.filter(of(dataset_id=dataset_id, rubric_id=rubric_id, judge_version_id=judge_version_id))
     if state and state != ARCHIVED:
         if state not in RunState.values:
             raise Invalid(f"{state!r} is not a state of a run. Allowed: {', '.join(STATES)}.")
@@ -127,13 +128,17 @@ def runs(
     return RunList(listed, page.next_cursor)
 
 
-def of(*, dataset_id: int | None, rubric_id: int | None) -> Q:
-    """The condition on runs over this dataset, by a version of this rubric; None is any."""
+def of(*, dataset_id: int | None, rubric_id: int | None, judge_version_id: int | None = None) -> Q:
+    """The condition on runs over this dataset, by a version of this rubric, of this version of a judge; None
+    is any.
+    """
     condition = Q()
     if dataset_id is not None:
         condition &= Q(dataset_id=dataset_id)
     if rubric_id is not None:
         condition &= Q(rubric_version__rubric_id=rubric_id)
+    if judge_version_id is not None:
+        condition &= Q(judge_version_id=judge_version_id)
     return condition
 
 

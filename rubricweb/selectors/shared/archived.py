@@ -2,12 +2,13 @@
 
 from django.db.models import Q
 
-from rubricweb.models import Dataset, JudgeEndpoint, ReviewQueue, Rubric, Run, System, Team, unarchived
+from rubricweb.models import Dataset, Judge, JudgeEndpoint, ReviewQueue, Rubric, Run, System, Team, unarchived
 from rubricweb.selectors.shared.left_out import LeftOutItems, left_out
 
-Listed = Dataset | JudgeEndpoint | ReviewQueue | Rubric | Run | System
+Listed = Dataset | Judge | JudgeEndpoint | ReviewQueue | Rubric | Run | System
 NOUNS: dict[type[Listed], str] = {
     Dataset: "dataset",
+    Judge: "judge",
     JudgeEndpoint: "endpoint",
     ReviewQueue: "queue",
     Rubric: "rubric",

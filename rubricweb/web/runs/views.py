@@ -50,23 +50,29 @@ def runs(request: TeamRequest) -> HttpResponse:
     asked, state = request.GET, request.GET.get("state", "")
     dataset = whole_number(asked.get("dataset"), "The dataset")
     rubric = whole_number(asked.get("rubric"), "The rubric")
-    narrowed, archived = selectors.of(dataset_id=dataset, rubric_id=rubric), state == selectors.ARCHIVED
+    judge_version = whole_number(asked.get("judge_version"), "The version of a judge")
+    narrowed = selectors.of(dataset_id=dataset, rubric_id=rubric, judge_version_id=judge_version)
+    archived = state == selectors.ARCHIVED
     context = {
         "page": selectors.runs(
             request.team,
             viewer=request.user,
             dataset_id=dataset,
             rubric_id=rubric,
+            judge_version_id=judge_version,
             state=state,
             cursor=asked.get("cursor"),
         ),
         "archived": archived,
         "archived_count": 0 if archived else archived_count(request.team, Run, narrowed),
-        "filtered": any(asked.get(name) for name in ("dataset", "rubric", "state")),
+        "filtered": any(asked.get(name) for name in ("dataset", "rubric", "judge_version", "state")),
     }
     if request.htmx:
         return render(request, "runs/_runs.html", context | _rights(request))
-    return render(request, "runs/runs.html", context | {"filters": selectors.run_filters(request.team)})
+    context["filters"] = selectors.run_filters(request.team)
+    if judge_version is not None:
+        context["of_judge"] = access.access_version_of_a_judge(request.team, judge_version)
+    return render(request, "runs/runs.html", context)
 
 
 # ── One run ──────────────────────────────────────────────────────────────────────────────────────
