@@ -44,12 +44,20 @@ def _kept_area() -> forms.Textarea:
 class WordingFields(forms.Form):
     """Texts for both forms of a question; beside each the one that stood there before ours came back."""
 
-    text_without_options = forms.CharField(required=False, widget=_area(10), label="Instructions")
-    text_with_options = forms.CharField(required=False, widget=_area(10), label="Instructions")
-    whole_without_options = forms.CharField(required=False, widget=_area(6), label="Whole message")
-    whole_with_options = forms.CharField(required=False, widget=_area(6), label="Whole message")
-    beside_without_options = forms.CharField(required=False, widget=_kept_area(), label="The text before")
-    beside_with_options = forms.CharField(required=False, widget=_kept_area(), label="The text before")
+    text_without_options = forms.CharField(
+        required=False, widget=_area(10), label="Instructions without options"
+    )
+    text_with_options = forms.CharField(required=False, widget=_area(10), label="Instructions with options")
+    whole_without_options = forms.CharField(
+        required=False, widget=_area(6), label="Whole message without options"
+    )
+    whole_with_options = forms.CharField(required=False, widget=_area(6), label="Whole message with options")
+    beside_without_options = forms.CharField(
+        required=False, widget=_kept_area(), label="The text before, without options"
+    )
+    beside_with_options = forms.CharField(
+        required=False, widget=_kept_area(), label="The text before, with options"
+    )
 
     def worded(self, way: str, edition: int) -> JudgeWording:
         """What a valid form says. A text that is the shipped one, or none, is ours."""
@@ -94,12 +102,14 @@ class MemberForm(WordingFields):
     model = forms.CharField(
         max_length=200,
         required=False,
+        label="Model",
         widget=forms.TextInput(attrs={"class": "input--mono"}),
         help_text="As the endpoint names it. Empty is the endpoint’s own.",
     )
     fallback_model = forms.CharField(
         max_length=200,
         required=False,
+        label="Fallback model",
         widget=forms.TextInput(attrs={"class": "input--mono"}),
         help_text="Asked at the same address when the model has failed for good.",
     )
@@ -132,6 +142,9 @@ class MemberForm(WordingFields):
         choices = [(name, f"{config.name} ({config.model})") for name, config in judges.items()]
         if self.asked_at == AS_IT_IS:
             choices.insert(0, (AS_IT_IS, f"{member.endpoint}, which is none of the team’s models any more"))
+        if len(base.members) > 1:  # the page’s list of what is wrong names fields alone
+            for field in self.fields.values():
+                field.label = f"{member.name}: {field.label}"
         field = self.fields["endpoint"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices

@@ -206,7 +206,7 @@ class JudgeWordsForm(_Refusable):
     slug = forms.CharField(
         max_length=NAME_MAX,
         widget=forms.TextInput(attrs={"class": "input--mono"}),
-        help_text="What files, the API and the terminal call it: slug@v3. Not changed there.",
+        help_text="Files, the API and the terminal name it slug@v3; those with the old slug find it no more.",
     )
     note = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
 
