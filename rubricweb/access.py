@@ -156,13 +156,12 @@ def access_judge(team: Team, judge_id: int) -> Judge:
     return _one(Judge.objects.filter(team=team).select_related("team", "current"), judge_id, "judge")
 
 
-def access_version_of_a_judge(team: Team, version_id: int) -> JudgeVersion:
-    """A version of any of the team's judges, by its id."""
-    versions = JudgeVersion.objects.filter(judge__team=team).select_related("judge")
-    return _one(versions, version_id, "version of a judge")
+def access_judge_version(team: Team, version_id: int) -> JudgeVersion:
+    rows = JudgeVersion.objects.filter(judge__team=team).select_related("judge__team", "created_by", "parent")
+    return _one(rows, version_id, "version of a judge")
 
 
-def access_judge_version(judge: Judge, number: int) -> JudgeVersion:
+def access_numbered_version(judge: Judge, number: int) -> JudgeVersion:
     """One of a judge's versions, by its number."""
     versions = judge.versions.select_related("created_by", "parent")
     version = versions.filter(number=number).first() if 0 < number < 2**31 else None

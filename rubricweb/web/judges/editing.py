@@ -87,7 +87,7 @@ def _parent(request: TeamRequest, judge: Judge) -> JudgeVersion:
     if number is None:
         newest = judge.current or judge.versions.order_by("-number").first()
         number = newest.number if newest else 0
-    return access.access_judge_version(judge, number)
+    return access.access_numbered_version(judge, number)
 
 
 def _sent(

@@ -67,7 +67,7 @@ def change(request: TeamRequest, judge_id: int) -> HttpResponse:
 @require_POST
 def make_current(request: TeamRequest, judge_id: int, number: int) -> HttpResponse:
     """What is meant from now on where no version is named."""
-    version = access.access_judge_version(access.access_judge(request.team, judge_id), number)
+    version = access.access_numbered_version(access.access_judge(request.team, judge_id), number)
     versions.make_current(version, by=request.user)
     messages.success(request, f"{version} is the current version now.")
     return _to(request, version.judge)
@@ -105,7 +105,7 @@ def diff(request: TeamRequest, judge_id: int) -> HttpResponse:
 
 def _numbered(request: TeamRequest, judge: Judge, name: str, usual: int) -> JudgeVersion:
     number = whole_number(request.GET.get(name, "").removeprefix("v"), "The version")
-    return access.access_judge_version(judge, usual if number is None else number)
+    return access.access_numbered_version(judge, usual if number is None else number)
 
 
 def _to(request: TeamRequest, judge: Judge) -> HttpResponse:
@@ -118,7 +118,7 @@ def _words_of(judge: Judge) -> dict[str, str]:
 
 def _page(request: TeamRequest, judge: Judge, form: JudgeWordsForm, *, status: int = 200) -> HttpResponse:
     number = whole_number(request.GET.get("version"), "The version")
-    shown = judge.current if number is None else access.access_judge_version(judge, number)
+    shown = judge.current if number is None else access.access_numbered_version(judge, number)
     context: dict[str, Any] = {"judge": judge, "form": form, "shown": shown, **archive_words(judge)}
     if shown is not None:
         shown.judge = judge

@@ -71,7 +71,7 @@ def runs(request: TeamRequest) -> HttpResponse:
         return render(request, "runs/_runs.html", context | _rights(request))
     context["filters"] = selectors.run_filters(request.team)
     if judge_version is not None:
-        context["of_judge"] = access.access_version_of_a_judge(request.team, judge_version)
+        context["of_judge"] = access.access_judge_version(request.team, judge_version)
     return render(request, "runs/runs.html", context)
 
 
