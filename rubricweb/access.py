@@ -114,9 +114,10 @@ def access_case(team: Team, case_id: int) -> Case:
 
 def access_run(team: Team, run_id: int) -> Run:
     runs = Run.objects.filter(team=team).select_related(
-        "team", "dataset", "rubric_version", "created_by", "summary", "system_version__system"
+        *("team", "dataset", "rubric_version", "created_by", "summary"),
+        *("system_version__system", "judge_version__judge"),
     )
-    return _one(runs, run_id, "run")
+    return _one(runs.defer("judge_version__definition"), run_id, "run")
 
 
 def access_queue(team: Team, queue_id: int) -> ReviewQueue:

@@ -28,6 +28,7 @@ from rubricweb.api.datasets.versions import versions
 from rubricweb.api.deletions.routes import deletions
 from rubricweb.api.endpoints.routes import endpoints
 from rubricweb.api.exports.routes import exports
+from rubricweb.api.judges.routes import judges
 from rubricweb.api.operations import BODY_SETTINGS, REFUSALS
 from rubricweb.api.parser import StrictParser
 from rubricweb.api.reviews.calibration import calibration
@@ -85,6 +86,8 @@ class Api(NinjaAPI):
         problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
         components = description["components"]
         components["schemas"] |= problem.pop("$defs") | {"Problem": problem}
+        for schema in components["schemas"].values():
+            _without_object_defaults(schema)
         components["schemas"] = _in_use(components["schemas"], description["paths"], problem)
         components["responses"] = {
             name: {
@@ -133,6 +136,13 @@ def _as_openapi_has_it(operation: dict[str, Any]) -> None:
         # the fields of the body say theirs.
         if content["schema"].pop("default", None) is not None:
             [content["schema"]] = content["schema"]["allOf"]
+
+
+def _without_object_defaults(schema: dict[str, Any]) -> None:
+    """Takes the defaults of fields that are objects out, for the same reason."""
+    for field in schema.get("properties", {}).values():
+        if isinstance(field.get("default"), dict) and field["default"]:
+            del field["default"]
 
 
 def _in_use(schemas: dict[str, Any], *roots: Any) -> dict[str, Any]:
@@ -254,6 +264,7 @@ errors.answer_refusals(api)
 for room in (
     teams,
     endpoints,
+    judges,
     spending,
     rubrics,
     imports,

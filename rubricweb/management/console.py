@@ -18,7 +18,7 @@ from typing import NoReturn
 from rubricweb import __version__
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Refusal
-from rubricweb.management.arguments import data, datasets, discussion, review, running, team
+from rubricweb.management.arguments import data, datasets, discussion, judging, review, running, team
 from rubricweb.management.arguments.common import subcommand
 from rubricweb.management.terminal import installed
 from rubricweb.management.terminal.remarks import HARMLESS, remark
@@ -253,7 +253,9 @@ def parser() -> argparse.ArgumentParser:
             "endpoints", help="list, add, edit, test, remove and re-encrypt the endpoints of judges"
         )
     )
-    running.judge(commands.add_parser("judge", help="list the judges a team can ask, test one"))
+    words = "judges and their versions: list, show, compare, export, import, edit, archive, use"
+    judging.judges(commands.add_parser("judges", help=words))
+    running.judge(commands.add_parser("judge", help="list the models a team can ask, test one"))
     running.prices(commands.add_parser("prices", help="what models cost: list, set and remove prices"))
     running.spending(commands.add_parser("spending", help="what the month has cost, and the cap on it"))
     running.retention(commands.add_parser("retention", help="how long prompts and raw replies are kept"))

@@ -43,6 +43,7 @@ class Migration(migrations.Migration):
                 ("number", models.PositiveIntegerField()),
                 ("definition", models.JSONField()),
                 ("digest", models.CharField(max_length=64)),
+                ("words_digest", models.CharField(blank=True, max_length=64)),
                 (
                     "origin",
                     models.CharField(

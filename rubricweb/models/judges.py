@@ -59,6 +59,8 @@ class JudgeVersion(models.Model):
     number = models.PositiveIntegerField()
     definition: "models.Field[JudgeDefinition, JudgeDefinition]" = SnapshotField(JudgeDefinition)
     digest = models.CharField(max_length=64)
+    # What tells it apart from versions that ask the same models in other words; empty for ours.
+    words_digest = models.CharField(max_length=64, blank=True)
     # What it was made from; null for a first version.
     parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
     origin = models.CharField(max_length=10, choices=VersionOrigin.choices)

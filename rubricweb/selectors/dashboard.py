@@ -31,7 +31,7 @@ from rubricweb.selectors.labels.ground_truth import reviewed_items
 from rubricweb.selectors.reviews.queues import QueueRow, queues
 from rubricweb.selectors.runs.criterion_counts import criterion_counts, on_judged_items, summarised_counts
 from rubricweb.selectors.runs.group_means import GroupMean
-from rubricweb.selectors.runs.listing import RunFilters, RunRow, run_filters, runs
+from rubricweb.selectors.runs.listing import RunFilters, RunRow, of, run_filters, runs
 from rubricweb.selectors.runs.over_time.score_series import (
     Point,
     Series,
@@ -178,8 +178,7 @@ def dashboard(
         running=runs(
             team,
             viewer=viewer,
-            dataset_id=dataset_id,
-            rubric_id=rubric_id,
+            narrowed=of(dataset_id=dataset_id, rubric_id=rubric_id),
             unended=True,
             size=RUNNING_SHOWN,
         ).rows,

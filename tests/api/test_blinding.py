@@ -95,6 +95,13 @@ def make_blind(people: Cast, as_member, world: World) -> World:
     return World(world.version, world.dataset, run, queue)
 
 
+def judge_ids(run: Run) -> dict[str, int]:
+    """The version of its judge, by all names that operations have for one."""
+    version = run.judge_version
+    of_version = dict.fromkeys(("judge_version_id", "baseline_version_id"), version.pk if version else 0)
+    return of_version | {"judge_id": version.judge_id if version else 0}
+
+
 def everything_readable(
     client: ApiClient,
     world: World,
@@ -132,6 +139,8 @@ def everything_readable(
             "deletion_id": 0,
             "system_id": 0,
             "system_version_id": 0,
+            "endpoint_id": 0,
+            **judge_ids(world.run),
         }
         for path, operation in READS:
             if only and operation.operation_id not in only:

@@ -25,7 +25,8 @@ def test_a_problem_says_what_where_and_what_is_allowed(ed: ApiClient) -> None:
         "title": ("an empty text", "String should have at least 1 character"),
         "critera": (
             "an unknown key",
-            "did you mean criteria? One of title, guidelines, criteria, pass_rule, length_penalty",
+            "did you mean criteria? One of title, id, description, guidelines, criteria, sections, "
+            "pass_rule, length_penalty",
         ),
     }
 

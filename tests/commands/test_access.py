@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 OPERATORS = {
     *(("serve",), ("sign-in-link",), ("remove-second-factor",)),
     *(("create-team",), ("load-demo",), ("manage",)),
-    ("endpoints", "reencrypt"),
+    *(("endpoints", "reencrypt"), ("prices", "check")),
 }
 
 UNIT = "{item} {criterion}"
@@ -105,6 +105,15 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("endpoints", "edit"): (Role.OWNER, "{endpoint} --temperature 1"),
     ("endpoints", "test"): (Role.OWNER, "{endpoint}"),
     ("endpoints", "remove"): (Role.OWNER, "{endpoint}"),
+    ("judges", "list"): (Role.VIEWER, ""),
+    ("judges", "show"): (Role.VIEWER, "{judge}"),
+    ("judges", "diff"): (Role.VIEWER, "{judge}@v1 {judge}"),
+    ("judges", "export"): (Role.VIEWER, "{judge}@v1"),
+    ("judges", "import"): (Role.EDITOR, "missing.yaml"),
+    ("judges", "edit"): (Role.EDITOR, "{judge} --note Hm."),
+    ("judges", "use"): (Role.EDITOR, "{judge}@v1"),
+    ("judges", "archive"): (Role.EDITOR, "{judge}"),
+    ("judges", "restore"): (Role.EDITOR, "{judge}"),
     ("judge", "list"): (Role.VIEWER, ""),
     ("judge", "test"): (Role.OWNER, "{endpoint}"),
     ("prices", "list"): (Role.VIEWER, ""),
@@ -164,6 +173,7 @@ def names(ids: dict[str, Any]) -> dict[str, Any]:
         "combination": ids["combination_id"],
         "criterion": f"id:{ids['criterion_id']}",
         "comment": ids["comment_id"],
+        "judge": ids["judge_slug"],
         "endpoint": f"endpoint-{ids['endpoint_id']}",
         "token": ids["token_id"],
         "person": "charlie",
@@ -191,7 +201,7 @@ def test_every_command_keeps_its_roles(path: Path, case: Any, people: Cast, at_t
 
 IDS = (
     *("rubric_id", "dataset_id", "run_id", "queue_id", "item_id", "criterion_id", "comment_id"),
-    *("endpoint_id", "token_id", "case_id", "combination_id"),
+    *("endpoint_id", "token_id", "case_id", "combination_id", "judge_slug"),
 )
 
 

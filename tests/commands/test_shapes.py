@@ -13,6 +13,7 @@ from rubricweb.api.datasets import schemas as datasets
 from rubricweb.api.datasets import version_schemas as dataset_versions
 from rubricweb.api.deletions import schemas as deletion_schemas
 from rubricweb.api.endpoints import schemas as endpoints
+from rubricweb.api.judges import schemas as judges
 from rubricweb.api.reviews import calibration_schemas as calibration
 from rubricweb.api.reviews import comment_schemas as comments
 from rubricweb.api.reviews import queue_schemas as queues
@@ -45,6 +46,11 @@ PRINTED = {
     "runs log {run}": (watching.RunEvent, True),
     "runs watch {run}": (watching.Progress, True),
     "judge list": (runs.PricedJudge, True),
+    "judges list": (judges.NamedJudgeInList, True),
+    "judges show {judge}": (judges.JudgeVersion, False),
+    "judges diff {judge}@v1 {judge}": (judges.JudgeDiff, False),
+    "judges edit {judge} --note Hm.": (judges.NamedJudgeInList, False),
+    "judges use {judge}@v1": (judges.NamedJudgeInList, False),
     "queues list": (queues.QueueInList, True),
     "queues show {queue}": (queues.QueueInFull, False),
     "queues edit {queue} --hold 5": (queues.QueueInFull, False),
@@ -92,6 +98,7 @@ ELSEWHERE = {
     "datasets restore",  # tests/commands/datasets/test_retirement.py
     "datasets split",  # tests/commands/datasets/test_rooms_of_data.py
     *("labels changes", "labels decide", "labels open-queue"),  # tests/api/rubrics/test_label_decisions.py
+    "judges import",  # tests/commands/judges/test_judges.py
     "export",  # tests/services/exports/test_label_lineage.py
     "grade",  # tests/commands/runs/test_failed_items.py
 }
@@ -99,6 +106,7 @@ ELSEWHERE = {
 OTHERWISE = {
     *("tokens list", "tokens new"),  # a token can neither make nor list tokens
     "endpoints reencrypt",  # for who runs the server, about all teams
+    "prices check",  # for who maintains the shipped list, about no team
     "lint",  # the API's findings, and beside them the review by a judge, which no operation asks for
 }
 

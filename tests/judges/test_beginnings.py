@@ -9,6 +9,7 @@ import pytest
 
 from rubricweb.engine.autograders import PerCriterionGrader, PerCriterionOneShotGrader
 from rubricweb.engine.autograders.base import Prompt, Reading
+from rubricweb.engine.autograders.examples.few_shot import Example
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.submission import Submission
 from rubricweb.judges.base import JudgeConfig, Question, Reply
@@ -89,6 +90,17 @@ def test_questions_for_all_criteria_at_once_share_the_rubric_over_items_and_all_
     assert about_one[0] == about_other[0]
     assert about_one[1] != about_other[1]
     assert beginnings_of(CONFIG, asked(one, repeat=1)) == about_one
+
+
+def test_with_examples_a_criterion_is_shared_over_items() -> None:
+    shown = {n: (Example("e", Submission(f"shown {n} {LONG}"), "MET"),) for n in range(2)}
+    grader = PerCriterionGrader(examples=shown)
+    rubric = Rubric([Criterion(weight=1, requirement=f"Says {n}.") for n in range(2)])
+    [[a1, b1], [a2, b2]] = (grader.prompts(Submission(text), rubric) for text in ("one", "two"))
+    of_a1, of_b1, of_a2, of_b2 = (beginnings_of(CONFIG, asked(prompt))[0] for prompt in (a1, b1, a2, b2))
+    assert (of_a1, of_b1) == (of_a2, of_b2)
+    assert of_a1 != of_b1
+    assert a1.user[a1.shared :] == "<response>\none\n</response>"
 
 
 # ── Who waits ────────────────────────────────────────────────────────────────────────────────────

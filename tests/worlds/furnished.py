@@ -11,6 +11,7 @@ from rubricweb.services.datasets.halves.drawing import split_cases
 from rubricweb.services.datasets.systems import named_versions
 from rubricweb.services.deletions import deletions
 from rubricweb.services.endpoints import endpoints
+from rubricweb.services.judges import versions
 from rubricweb.services.reviews import queues
 from rubricweb.services.runs import lifecycle
 from rubricweb.services.teams import invitations, teams
@@ -74,7 +75,19 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
     invited = invitations.invite(
         team, "a-newcomer", Role.VIEWER, by=owner, now=timezone.now(), link=lambda secret: secret
     )
+    assert run.judge_version is not None
+    judge = versions.create_judge(
+        team,
+        run.judge_version.definition,
+        by=owner,
+        name=f"Judge of {team.slug}",
+        slug=f"judge-of-{team.slug}",
+    )
     return {
+        "judge_id": judge.judge_id,
+        "judge_slug": judge.judge.slug,
+        "judge_version_id": judge.pk,
+        "baseline_version_id": run.judge_version.pk,
         "rubric_id": version.rubric_id,
         "version_id": version.pk,
         "number": 1,
@@ -96,7 +109,6 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
         "user_id": owner.pk,
         "invitation_id": invited.invitation.pk,
         "endpoint_id": endpoint.pk,
-        "judge_id": run.judge_version.judge_id,
         "token_id": token.pk,
         "comment_id": comment.pk,
         "deletion_id": deletion.pk,

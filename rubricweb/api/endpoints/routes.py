@@ -10,7 +10,9 @@ from rubricweb.api.endpoints import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ArchivedQuery, leaving_out_archived, whole
 from rubricweb.api.schemas import list_of
+from rubricweb.judges.discovery.providers import PROVIDERS
 from rubricweb.models import JudgeEndpoint, Role
+from rubricweb.services.endpoints import discovery
 from rubricweb.services.endpoints import endpoints as services
 from rubricweb.services.endpoints.trials import try_judge
 
@@ -23,6 +25,33 @@ def list_endpoints(request: TokenRequest, asked: Query[ArchivedQuery]) -> Any:
     rows = services.endpoints_of(request.auth.team, archived=asked.archived)
     shown = [schemas.Endpoint.of(row) for row in rows]
     return whole(shown) | leaving_out_archived(request, JudgeEndpoint, archived=asked.archived)
+
+
+@endpoints.read("/endpoints/found", Role.OWNER, schemas.FoundModels)
+def find_models(request: TokenRequest) -> Any:
+    """Find models that need no address typed: servers on this machine's usual ports, and providers.
+
+    Asks Ollama, LM Studio, llama.cpp and vLLM on 127.0.0.1, for a second; where private addresses may not be
+    called, nobody.
+    """
+    return {
+        "servers": discovery.local_servers(),
+        "with_key": discovery.providers_with_keys(),
+        "providers": PROVIDERS,
+    }
+
+
+@endpoints.write("POST", "/endpoints/models", Role.OWNER, schemas.ModelList)
+def list_models(request: TokenRequest, body: schemas.ModelsAsked) -> Any:
+    """Ask an endpoint that is not stored yet which models it has. It has ten seconds; nothing is kept."""
+    return discovery.models_at(body.base_url, api_key=body.api_key, headers=body.extra_headers)
+
+
+@endpoints.read("/endpoints/{int:endpoint_id}/models", Role.OWNER, schemas.ModelList)
+def list_models_of_endpoint(request: TokenRequest, endpoint_id: int) -> Any:
+    """Ask a stored endpoint which models it has, with its own key. It has ten seconds."""
+    endpoint = access.access_endpoint(request.auth.team, endpoint_id)
+    return discovery.models_of(request.auth.team, endpoint)
 
 
 @endpoints.write("POST", "/endpoints", Role.OWNER, schemas.Endpoint, status=201)

@@ -8,9 +8,11 @@ from pydantic import Field, create_model
 
 from rubricweb.api.runs.schemas import JudgeError
 from rubricweb.api.schemas import Input, WithFields
+from rubricweb.api.shapes import Shape
 from rubricweb.engine.judging.sampling import SAMPLING_OPTIONS
+from rubricweb.judges.discovery import model_lists, providers
 from rubricweb.models import JudgeEndpoint
-from rubricweb.services.endpoints import endpoints
+from rubricweb.services.endpoints import discovery, endpoints
 from rubricweb.services.endpoints.options import MAX_KEY
 
 Usd = Annotated[
@@ -131,6 +133,52 @@ class EndpointChanges(EndpointOptions, Input):
     api_key: Key = ""
     extra_headers: dict[str, str | None] = {}
     archived: bool | None = None
+
+
+class LocalServer(Shape[discovery.LocalServer]):
+    """A server of models that answers on this machine; `models` are those that may judge."""
+
+    name: str
+    base_url: str
+    models: list[str]
+
+
+class Provider(Shape[providers.Provider]):
+    """A provider whose address needs no typing; `environment` names the variable its key is usually in."""
+
+    slug: str
+    name: str
+    base_url: str
+    environment: str
+    cache_marks: bool
+
+
+class FoundModels(Schema):
+    """What needs no typing: servers on this machine, providers with a key in the environment, and all that
+    are known by name. The first two are empty where private addresses may not be called.
+    """
+
+    servers: list[LocalServer]
+    with_key: list[Provider]
+    providers: list[Provider]
+
+
+class ModelList(Shape[model_lists.ModelList]):
+    """The models an endpoint says it has; `error` says why there are none."""
+
+    base_url: str
+    models: list[str]
+    owner: str
+    error: str
+    reached: bool
+
+
+class ModelsAsked(Input):
+    """An endpoint that is not stored yet; the key is used for this one request and not kept."""
+
+    base_url: Url
+    api_key: Key = ""
+    extra_headers: dict[str, str] = {}
 
 
 class Trial(Schema):

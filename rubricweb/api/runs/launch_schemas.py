@@ -70,7 +70,9 @@ class NewRun(Input):
     judge: Annotated[
         str,
         Field(
-            description="The id of a judge, see GET /judges; left out with a panel, or for checks alone. "
+            description="The id of a judge, see GET /judges, or a version of one, see GET /named-judges: "
+            "`support-judge@v3`, `support-judge` for its current one; left out with a panel, or for checks "
+            "alone. "
             "`offline` only compares words: it is for trying rubricweb without a key.",
             examples=["offline"],
         ),
@@ -81,7 +83,10 @@ class NewRun(Input):
         int | None,
         Field(ge=0, lt=2**63, description="Orders the options a judge is shown; null is the rubric's own."),
     ] = None
-    autograder: Annotated[str, OneOf(AUTOGRADERS)] = "per_criterion"
+    autograder: Annotated[
+        Annotated[str, OneOf(AUTOGRADERS)],
+        Field(description="Left out with a version of a judge, which has its own, as `reply_format` is."),
+    ] = "per_criterion"
     reply_format: Annotated[
         Literal["json", "yes_no"], Field(description="How the judge answers; yes_no for per_criterion only.")
     ] = "json"

@@ -18,8 +18,9 @@ def run_options(team: Team, dataset: Dataset, body: schemas.NewRun, *, viewer: U
         judge_id=body.judge,
         panel=_panel(body.panel),
         few_shot_from=_few_shot(team, body.few_shot),
-        autograder=body.autograder,
-        reply_format=body.reply_format,
+        # Named or not: a version of a judge has a way of asking of its own.
+        autograder=body.autograder if "autograder" in body.model_fields_set else "",
+        reply_format=body.reply_format if "reply_format" in body.model_fields_set else "",
         normalize=body.normalize,
         abstention=body.abstention,
         on_error=body.on_error,

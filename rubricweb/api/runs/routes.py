@@ -36,7 +36,8 @@ def list_judges(request: TokenRequest) -> Any:
     """The judges this team can grade with, all on one page.
 
     `offline` is no LLM: it only compares words of the criterion with words of the submission, and is for
-    trying rubricweb without a key.
+    trying rubricweb without a key. Judges with versions, which a run may name as well, are in
+    `GET /named-judges`.
     """
     judges = endpoints.judges_of(request.auth.team)
     rows = [WithFields(judge, id=judge_id) for judge_id, judge in judges.items()]
@@ -46,17 +47,16 @@ def list_judges(request: TokenRequest) -> Any:
 @runs.read("/runs", Role.VIEWER, list_of(schemas.Run, leaves_out=True))
 def list_runs(request: TokenRequest, asked: Query[schemas.RunQuery]) -> Any:
     """The team's runs, newest first."""
+    narrowed = selected.of(dataset_id=asked.dataset, rubric_id=asked.rubric, named_judge_id=asked.named_judge)
     page = selected.runs(
         request.auth.team,
         viewer=request.auth.user,
-        dataset_id=asked.dataset,
-        rubric_id=asked.rubric,
+        narrowed=narrowed,
         state=asked.state or "",
         cursor=asked.cursor,
         size=asked.limit,
     )
     rows = {"items": [run_in_list(row) for row in page.rows], "next_cursor": page.next_cursor}
-    narrowed = selected.of(dataset_id=asked.dataset, rubric_id=asked.rubric)
     archived = asked.state == selected.ARCHIVED
     return rows | leaving_out_archived(request, Run, narrowed, archived=archived)
 

@@ -57,6 +57,9 @@ class PricedJudge(Judge):
 class RunQuery(ListQuery):
     dataset: Annotated[Id | None, Field(description="Runs over this dataset only.")] = None
     rubric: Annotated[Id | None, Field(description="Runs with any version of this rubric only.")] = None
+    named_judge: Annotated[
+        Id | None, Field(description="Runs by any version of this judge only, see GET /named-judges.")
+    ] = None
     state: Annotated[str, OneOf(STATES)] | None = None
 
 
@@ -187,6 +190,18 @@ class Run(Schema):
     launch_id: Annotated[int | None, Field(description="The launch it was started in with others.")]
     autograder: str
     judge: Judge
+    judge_name: Annotated[
+        str | None,
+        Field(description="Of the judge with versions; null for checks alone and imported grades."),
+    ]
+    judge_version: Annotated[
+        str | None,
+        Field(
+            description="Its version, as a new run names it; null where there is none, and while it would "
+            "tell you what people said.",
+            examples=["support-judge@v3"],
+        ),
+    ]
     panel: Panel | None
     few_shot: FewShot | None
     option_seed: int | None

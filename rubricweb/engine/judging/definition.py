@@ -119,6 +119,19 @@ class JudgeDefinition(BaseModel):
         text = json.dumps(told, sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
+    @property
+    def words_digest(self) -> str:
+        """What tells it apart from a definition that asks the same models in other words: SHA-256 as 64
+        hexadecimal digits, "" where every word is of the first edition.
+        """
+        words = {"": self.wording} | {
+            member.name: member.wording for member in self.members if member.wording is not None
+        }
+        if all(one.is_shipped and one.edition == 1 for one in words.values()):
+            return ""
+        told = {name: _named(one) for name, one in words.items()}
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
 
 def faults_of_definition(definition: JudgeDefinition) -> Iterator[Fault]:
     """What no judge can be, each with its place; what panels and rules allow is seen when they are made."""

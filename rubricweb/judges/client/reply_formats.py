@@ -229,7 +229,7 @@ class EndpointCapabilities:
             "proven": [RUNGS[rung] for rung in sorted(self.proven)],
             "without": sorted(self.without),
             "completion_tokens_name": self.completion_tokens_name,
-            "cached_from": self.cached_from,
+            "cached_from": None if self.cached_from == SHORTEST_CACHED_TOKENS else self.cached_from,
             "has_cached": self.has_cached,
         }
 

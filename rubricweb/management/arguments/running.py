@@ -59,9 +59,11 @@ def grade(command: argparse.ArgumentParser) -> None:
         "--resume", type=positive, metavar="RUN", help="do what is missing of this run instead"
     )
     command.add_argument(
-        "--autograder", default="per_criterion", help="per_criterion (default), one_shot or rubric_as_judge"
+        "--autograder",
+        default="",
+        help="per_criterion (default), one_shot or rubric_as_judge; a version of a judge has its own",
     )
-    command.add_argument("--reply-format", default="json", help="json (default) or yes_no")
+    command.add_argument("--reply-format", default="", help="json (default) or yes_no")
     command.add_argument(
         "--abstention",
         default="skip",
@@ -86,7 +88,8 @@ def grade(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="environment, endpoint-N, offline, or a judge's name; several times for a panel",
+        help="environment, endpoint-N, offline, or a judge's name; several times for a panel. A version of a "
+        "judge, support-judge@v3, stands alone",
     )
     command.add_argument(
         "--repeats",

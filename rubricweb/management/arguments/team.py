@@ -32,7 +32,7 @@ def endpoints(room: argparse.ArgumentParser) -> None:
 
     def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
         command = subcommand(actions, name, what, "teams.endpoints", function or name)
-        if name not in ("list", "add", "reencrypt"):
+        if name not in ("list", "find", "add", "reencrypt"):
             command.add_argument("endpoint", metavar="ENDPOINT", help="its number, endpoint-N, or its name")
         if name != "reencrypt":  # it is about the whole installation
             team_and_person(command)
@@ -41,6 +41,10 @@ def endpoints(room: argparse.ArgumentParser) -> None:
     listed = action("list", "the endpoints owners added, by name", "list_endpoints")
     archived(listed)
     listed.add_argument("--json", action="store_true", help="print a JSON object a line")
+    found = action("find", "servers of models on this machine, and providers with a key in the environment")
+    found.add_argument("--json", action="store_true", help="print JSON")
+    its_models = action("models", "ask an endpoint which models it has")
+    its_models.add_argument("--json", action="store_true", help="print JSON")
     shown = action("show", "one endpoint with everything that is set")
     added = action("add", "add an OpenAI-compatible endpoint")
     added.add_argument("name", metavar="NAME", help="what the team calls it")

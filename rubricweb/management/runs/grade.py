@@ -22,7 +22,7 @@ from rubricweb.management.teams.judges import start_offline
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import require_writable, write_file
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.models import Dataset, Role, RubricVersion, Run, RunState
+from rubricweb.models import Dataset, JudgeVersion, Role, RubricVersion, Run, RunState
 from rubricweb.selectors.datasets.systems import versions_called
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs import results
@@ -34,6 +34,7 @@ from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
 from rubricweb.services import exports as export_service
 from rubricweb.services.endpoints import endpoints, prices
 from rubricweb.services.grading import session
+from rubricweb.services.judges.versions import version_called
 from rubricweb.services.runs import lifecycle, panels
 from rubricweb.services.runs.few_shot import FewShot
 from rubricweb.services.runs.launching import launch_runs
@@ -234,6 +235,11 @@ def _judges(
     named = options.judge or options.base_url or options.model
     if not named and not lifecycle.needs_judge(dataset, rubric_version):
         return RunOptions()
+    if not _is_panel(options) and (version := _version(options, actor)):
+        if any(one.endpoint == endpoints.OFFLINE_NAME for one in version.definition.members):
+            start_offline(stack)
+            _say_what_it_is()
+        return RunOptions(judge_id=str(version))
     members = [_judge(options, judge, actor, stack) for judge in options.judge or [""]]
     if any(judge_id == endpoints.OFFLINE for judge_id, _ in members):
         _say_what_it_is()
@@ -245,6 +251,20 @@ def _judges(
         for number, (judge_id, judge) in enumerate(members)
     ]
     return RunOptions(panel=panels.Panel(asked, rule=options.vote or None, repeats=options.repeats or 1))
+
+
+def _version(options: argparse.Namespace, actor: Actor) -> JudgeVersion | None:
+    """The version of a judge that the options name, if they do and no model is called so."""
+    [name] = options.judge or [""]
+    judges = endpoints.judges_of(actor.team) | endpoints.archived_judges(actor.team)
+    if not name or name in judges or name in {judge.name for judge in judges.values()}:
+        return None
+    version = version_called(actor.team, name)
+    if version is not None and options.model:
+        raise Invalid(
+            "--model names another model than the judge's own; make a version of it that asks that."
+        )
+    return version
 
 
 def _judge(options: argparse.Namespace, name: str, actor: Actor, stack: ExitStack) -> tuple[str, JudgeConfig]:

@@ -92,6 +92,8 @@ def _check(options: argparse.Namespace) -> None:
     for name in STORED_ONLY:
         if getattr(options, name):
             raise Invalid(f"--{name} is for runs that are stored, which this one is not.")
+    options.autograder = options.autograder or "per_criterion"
+    options.reply_format = options.reply_format or "json"
     if options.autograder not in AUTOGRADERS:
         raise Invalid(f"--autograder is {options.autograder}; allowed: {', '.join(AUTOGRADERS)}.")
     if not (options.rubric and options.dataset):

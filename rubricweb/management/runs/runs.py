@@ -15,6 +15,7 @@ from rubricweb.management.terminal.printed import Table, facts, say, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Role, Run, RunMode, RunState
 from rubricweb.selectors.datasets.new_items import new_item_count
+from rubricweb.selectors.judges import withheld_judges
 from rubricweb.selectors.runs import errors as run_errors
 from rubricweb.selectors.runs import listing as selected
 from rubricweb.selectors.runs import log, results
@@ -40,7 +41,7 @@ def list_runs(options: argparse.Namespace) -> int:
         lambda cursor, size: selected.runs(
             actor.team,
             viewer=actor.user,
-            dataset_id=dataset.pk if dataset else None,
+            narrowed=selected.of(dataset_id=dataset.pk if dataset else None),
             state=options.state,
             cursor=cursor,
             size=size,
@@ -95,6 +96,15 @@ def _cells(row: selected.RunRow) -> list[str]:
     return [str(run.pk), str(run), run.shown_state, graded, *figures, started]
 
 
+def _judge_version(run: Run, actor: Actor) -> list[tuple[str, str]]:
+    """Its judge and the version of it, as far as this person may know; nothing where it has none."""
+    version = run.judge_version
+    if version is None:
+        return []
+    hidden = selected.hides_version(run, withheld_judges(actor.team, actor.user))
+    return [("judge", version.judge.name if hidden else f"{version.judge.name}, {version}")]
+
+
 def show(options: argparse.Namespace) -> int:
     """One run: how far it is, what it cost, what went wrong, its log."""
     actor = resolve_actor(options, Role.VIEWER)
@@ -114,6 +124,7 @@ def show(options: argparse.Namespace) -> int:
         ("origin", f"{run.judge.name}, {origin_words(run.origin)}")
         if run.imported
         else ("asked", f"{run.autograder} by {run.judge.name}{', by batch' * (run.mode == RunMode.BATCH)}"),
+        *_judge_version(run, actor),
         *grade_tables.graded_by_and_over(run),
         *([("system", run.system)] if run.system else []),
         *([("half", f"{run.half} cases")] if run.half else []),

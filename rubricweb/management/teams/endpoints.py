@@ -1,6 +1,7 @@
 """`rubricweb endpoints`: the endpoints judges live at, at the terminal."""
 
 import argparse
+from dataclasses import asdict
 from typing import Any
 
 from django.utils import timezone
@@ -18,6 +19,7 @@ from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import JudgeEndpoint, Role
 from rubricweb.selectors.shared.archived import archived_left_out
 from rubricweb.selectors.teams import lookup
+from rubricweb.services.endpoints import discovery
 from rubricweb.services.endpoints import endpoints as services
 from rubricweb.services.endpoints.options import OPTIONS, options_of
 from rubricweb.services.endpoints.reencryption import reencrypt_endpoints
@@ -45,6 +47,45 @@ def list_endpoints(options: argparse.Namespace) -> int:
         note("There are no endpoints yet. Add one: rubricweb endpoints add NAME --base-url URL --model MODEL")
     note_left_out(archived_left_out(team, JudgeEndpoint, archived=options.archived), "--archived")
     return 0
+
+
+def find(options: argparse.Namespace) -> int:
+    """Who answers on this machine's usual ports, and whose keys are in the environment."""
+    resolve_actor(options, Role.OWNER)
+    servers, providers = discovery.local_servers(), discovery.providers_with_keys()
+    if options.json:
+        print_json(
+            {"servers": [asdict(one) for one in servers], "with_key": [asdict(one) for one in providers]}
+        )
+        return 0
+    for server in servers:
+        say(f"{server.name} at {server.base_url}: {', '.join(server.models)}")
+    for provider in providers:
+        say(f"{provider.name} at {provider.base_url}, key in {provider.environment}")
+    if not servers and not providers:
+        note(
+            "Nothing answers on the usual ports of this machine, and no provider's key is in the environment."
+        )
+        return 0
+    first = servers[0] if servers else None
+    address = first.base_url if first else providers[0].base_url
+    key = "" if first else f" --key-from {providers[0].environment}"
+    model = first.models[0] if first else "MODEL"
+    note(f"Add one: rubricweb endpoints add {model} --base-url {address} --model {model}{key}")
+    return 0
+
+
+def models(options: argparse.Namespace) -> int:
+    """A line per model the endpoint says it has: 1 where it does not say."""
+    actor, endpoint = _endpoint(options, Role.OWNER)
+    listed = discovery.models_of(actor.team, endpoint)
+    if options.json:
+        print_json(asdict(listed))
+    elif listed.error:
+        note(f"{endpoint} lists no models: {listed.error}.")
+    for model in () if options.json else listed.models:
+        say(model)
+    return 1 if listed.error else 0
 
 
 def show(options: argparse.Namespace) -> int:

@@ -101,7 +101,9 @@ def case_answers(
 def _newest_gradings(items: Sequence[Item]) -> dict[int, RunItem]:
     """Item id → its row in the newest run that has graded it."""
     rows = RunItem.every.filter(item__in=items, graded_at__isnull=False, run__team__deleted_at=None)
-    rows = rows.select_related("run__system_version", "run__rubric_version").order_by("run_id")
+    rows = rows.select_related("run__system_version", "run__rubric_version", "run__judge_version").order_by(
+        "run_id"
+    )
     return {row.item_id: row for row in rows}
 
 

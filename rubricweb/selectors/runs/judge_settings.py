@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rubricweb.models import JudgeSnapshot
+from rubricweb.models import JudgeSnapshot, Run
 
 
 def judge_settings(judge: JudgeSnapshot) -> dict[str, Any]:
@@ -21,3 +21,9 @@ def setting_words(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return "not set" if value is None or value == "" else str(value)
+
+
+def told_otherwise(run: Run, other: Run) -> bool:
+    """Whether the judge of one run is told something else before it is asked than that of the other."""
+    words = [one.judge_version.words_digest if one.judge_version else "" for one in (run, other)]
+    return words[0] != words[1]

@@ -19,6 +19,7 @@ from rubricweb.models import (
     unarchived,
 )
 from rubricweb.selectors.blinding import hidden_runs, require_visible
+from rubricweb.selectors.judges import withheld_judges
 from rubricweb.selectors.shared.pages import keyset_page
 from rubricweb.selectors.withheld_runs import hides_examples, stop_reason, withheld_runs
 
@@ -33,7 +34,8 @@ class RunRow:
 
     `summary` is None until the run has ended, and while it is `withheld`: the viewer is still to review some
     of its items blind. `stop_reason` is why it ended before everything was graded, as far as may be told;
-    `hides_examples` whether the viewer must not learn which examples its judges are shown.
+    `hides_examples` whether the viewer must not learn which examples its judges are shown, `hides_version`
+    by which version of its judge it was graded.
     """
 
     run: Run
@@ -41,6 +43,7 @@ class RunRow:
     withheld: bool
     stop_reason: str
     hides_examples: bool
+    hides_version: bool
     graded: int | None
     items: int | None
 
@@ -73,28 +76,26 @@ class RunFilters:
     states: tuple[str, ...]
 
 
-def runs(  # noqa: PLR0913  # each narrows the list
+def runs(
     team: Team,
     *,
     viewer: User,
-    dataset_id: int | None = None,
-    rubric_id: int | None = None,
-    judge_version_id: int | None = None,
+    narrowed: Q | None = None,
     state: str = "",
     unended: bool = False,
     cursor: str | None = None,
     size: int = 50,
 ) -> RunList:
     """The team's runs, newest first, with their summaries, and how far those that have not ended are; with
-    `unended` only these: running or paused. The state ARCHIVED is of those that were archived, which the
-    others leave out.
+    `unended` only these: running or paused. `narrowed` is what `of` gives. The state ARCHIVED is of those
+    that were archived, which the others leave out.
 
     Three queries, and a few more for somebody who rates in an open blind queue.
     """
-    rows = Run.objects.filter(unarchived(archived=state == ARCHIVED), team=team).select_related(
+    rows = with_judge(Run.objects.filter(unarchived(archived=state == ARCHIVED), team=team)).select_related(
         "dataset", "rubric_version", "summary", "created_by", "system_version__system"
     )
-    rows = rows.filter(of(dataset_id=dataset_id, rubric_id=rubric_id, judge_version_id=judge_version_id))
+    rows = rows.filter(narrowed or Q())
     if state and state != ARCHIVED:
         if state not in RunState.values:
             raise Invalid(f"{state!r} is not a state of a run. Allowed: {', '.join(STATES)}.")
@@ -114,6 +115,7 @@ def runs(  # noqa: PLR0913  # each narrows the list
     }
     withheld = hidden_runs(viewer, team)
     untold = set(withheld_runs(viewer, team, withheld).values_list("pk", flat=True)) if withheld else set()
+    judges = withheld_judges(team, viewer, withheld.datasets)
     listed = tuple(
         RunRow(
             run,
@@ -121,6 +123,7 @@ def runs(  # noqa: PLR0913  # each narrows the list
             run in withheld,
             stop_reason(run, withheld=run.pk in untold),
             hides_examples(run, viewer, withheld),
+            hides_version(run, judges),
             *counts.get(run.pk, (None, None)),
         )
         for run in page.rows
@@ -128,15 +131,35 @@ def runs(  # noqa: PLR0913  # each narrows the list
     return RunList(listed, page.next_cursor)
 
 
-def of(*, dataset_id: int | None, rubric_id: int | None, judge_version_id: int | None = None) -> Q:
-    """The condition on runs over this dataset, by a version of this rubric, of this version of a judge; None
-    is any.
+def with_judge(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """With the version of their judge, but for what it asks, which is long."""
+    return runs.select_related("judge_version__judge").defer("judge_version__definition")
+
+
+def hides_version(run: Run, judges: frozenset[int]) -> bool:
+    """Whether the run was graded by one of these judges, which `withheld_judges` gives: its versions would
+    tell whether what people said has changed.
+    """
+    return run.judge_version is not None and run.judge_version.judge_id in judges
+
+
+def of(
+    *,
+    dataset_id: int | None = None,
+    rubric_id: int | None = None,
+    named_judge_id: int | None = None,
+    judge_version_id: int | None = None,
+) -> Q:
+    """The condition on runs over this dataset, by a version of this rubric and of this judge, or by that very
+    version of a judge; None is any.
     """
     condition = Q()
     if dataset_id is not None:
         condition &= Q(dataset_id=dataset_id)
     if rubric_id is not None:
         condition &= Q(rubric_version__rubric_id=rubric_id)
+    if named_judge_id is not None:
+        condition &= Q(judge_version__judge_id=named_judge_id)
     if judge_version_id is not None:
         condition &= Q(judge_version_id=judge_version_id)
     return condition

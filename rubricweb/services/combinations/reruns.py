@@ -195,6 +195,7 @@ def _draft(run: Run, system: str, parts: Sequence[AskedPart], into: Dataset | No
         name=run.name,
         autograder=run.autograder,
         judge=run.judge,
+        judge_version=run.judge_version,
         endpoint_id=run.endpoint_id,
         reply_format=run.reply_format,
         normalize=run.normalize,

@@ -166,10 +166,21 @@ def _references(model: type[Model]) -> tuple["ForeignKey[Any, Any]", ...]:
 
 @cache
 def _depth(model: type[Model]) -> int:
-    """How many tables stand between this one and one that refers to none."""
+    """How many tables stand between this one and one that refers to none.
+
+    A choice among rows that belong to its own, as a judge's current version, does not count: it goes in a
+    circle.
+    """
     referred = {
         field.related_model
         for field in model._meta.concrete_fields
-        if isinstance(field, ForeignKey) and field.related_model not in (model, get_user_model())
+        if isinstance(field, ForeignKey)
+        and field.related_model not in (model, get_user_model())
+        and not (field.null and _belongs_to(field.related_model, model))
     }
     return max((_depth(other) + 1 for other in referred), default=0)
+
+
+def _belongs_to(model: type[Model], whole: type[Model]) -> bool:
+    fields = (field for field in model._meta.concrete_fields if isinstance(field, ForeignKey))
+    return any(field.related_model is whole and not field.null for field in fields)

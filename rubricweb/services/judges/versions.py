@@ -182,6 +182,11 @@ def version_called(team: Team, words: str) -> JudgeVersion | None:
     return version
 
 
+def require_slug(slug: str) -> None:
+    """Refuses words that are no slug of a judge. Raises Invalid with the place."""
+    _checked_slug(slug)
+
+
 def require_valid(team: Team, definition: JudgeDefinition) -> None:
     """Refuses what nobody can be asked by. Raises Invalid with the place of each fault, Conflict for an
     endpoint that is no more.
@@ -231,6 +236,7 @@ def _next(
         number=last + 1,
         definition=definition,
         digest=definition.digest,
+        words_digest=definition.words_digest,
         parent=parent,
         origin=origin,
         note=note,

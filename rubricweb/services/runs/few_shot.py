@@ -200,13 +200,8 @@ def _drawn(
             exclude=_words(graded),
         )
     except ExamplesOverlap as error:
-        shared = [candidates[key][1] for key in error.item_ids[:5]]
-        named = [name_of(one.item_id, first_words(one.submission.output)) for one in shared]
-        raise Invalid.at(
-            "few_shot.dataset",
-            f"{len(error.item_ids)} items that are to be graded ({', '.join(named)})",
-            "items with other ids and other words than those of the run",
-        ) from error
+        shared = [candidates[key][1] for key in error.item_ids]
+        raise _graded_too(shared) from error
     if not examples.by_criterion and len(candidates) < len(labels):
         raise Invalid.at(
             "few_shot.dataset",
@@ -231,6 +226,15 @@ def _drawn(
             for index, shown in sorted(examples.by_criterion.items())
             for example in shown
         ),
+    )
+
+
+def _graded_too(shared: Sequence[Candidate]) -> Invalid:
+    named = [name_of(one.item_id, first_words(one.submission.output)) for one in shared[:5]]
+    return Invalid.at(
+        "few_shot.dataset",
+        f"{len(shared)} items that are to be graded ({', '.join(named)})",
+        "items with other ids and other words than those of the run",
     )
 
 

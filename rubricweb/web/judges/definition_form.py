@@ -15,6 +15,7 @@ from rubricweb.engine.autograders.instructions import (
 from rubricweb.engine.errors import Invalid as EngineInvalid
 from rubricweb.engine.judging.definition import JudgeDefinition, JudgeMember
 from rubricweb.engine.judging.sampling import SAMPLING_OPTIONS, Sampling
+from rubricweb.engine.judging.shipped import shipped_left_out
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.services.endpoints import endpoints
@@ -59,14 +60,12 @@ class WordingFields(forms.Form):
         required=False, widget=_kept_area(), label="The text before, with options"
     )
 
-    def worded(self, way: str, edition: int) -> JudgeWording:
-        """What a valid form says. A text that is the shipped one, or none, is ours."""
+    def worded(self, edition: int) -> JudgeWording:
+        """What a valid form says."""
         said: dict[str, dict[str, str]] = {part: {} for part in PLACES}
         for form in FORMS:
             for part, start in PLACES.items():
                 said[part][form] = _unix(self.cleaned_data[f"{start}_{form}"])
-            if said["instructions"][form] == ours(way, form, edition):
-                said["instructions"][form] = ""
         return JudgeWording(edition=edition, **{part: FormTexts(**texts) for part, texts in said.items()})
 
 
@@ -159,14 +158,14 @@ class MemberForm(WordingFields):
                 self.add_error(fault.place, f"Found {fault.found}; allowed: {fault.allowed}.")
         return cleaned
 
-    def asked(self, way: str, *, alone: bool) -> JudgeMember:
+    def asked(self, *, alone: bool) -> JudgeMember:
         """The member a valid form describes."""
         said, before = self.cleaned_data, self.member
         changes: dict[str, Any] = {
             "model": said["model"] or before.model,
             "fallback_model": said["fallback_model"],
             "sampling": said["sampling"],
-            "wording": self.worded(way, self.base.wording.edition) if said["own"] and not alone else None,
+            "wording": self.worded(self.base.wording.edition) if said["own"] and not alone else None,
         }
         config = self.judges.get(said["endpoint"])
         moved = said["endpoint"] != self.asked_at
@@ -253,18 +252,18 @@ class DefinitionForm(WordingFields):
         return all([self.is_valid(), *(member.is_valid() for member in self.members)])
 
     def definition(self) -> JudgeDefinition:
-        """What a whole form describes."""
-        way = self.cleaned_data["way"]
-        autograder, _, reply_format = way.partition(" ")
+        """What a whole form describes; a text that is the shipped one is left out, and so ours."""
+        autograder, _, reply_format = self.cleaned_data["way"].partition(" ")
         alone = len(self.members) == 1
-        return self.base.model_copy(
+        typed_in = self.base.model_copy(
             update={
                 "autograder": autograder,
                 "reply_format": reply_format,
-                "wording": self.worded(way, self.base.wording.edition),
-                "members": tuple(member.asked(way, alone=alone) for member in self.members),
+                "wording": self.worded(self.base.wording.edition),
+                "members": tuple(member.asked(alone=alone) for member in self.members),
             }
         )
+        return shipped_left_out(typed_in)
 
     def refuse(self, error: Invalid | Conflict) -> None:
         """Shows every fault at its field, of whichever member; what is about none on top."""

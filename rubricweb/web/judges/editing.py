@@ -14,6 +14,7 @@ from rubricweb.engine.rubric.words import word_diff
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Judge, JudgeSnapshot, JudgeVersion, Role
+from rubricweb.selectors.judges import require_judge_visible
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges import versions
 from rubricweb.services.judges.definitions import definition_of
@@ -64,6 +65,7 @@ def new(request: TeamRequest) -> HttpResponse:
 def edit(request: TeamRequest, judge_id: int) -> HttpResponse:
     """The next version, from the current one or from `version`."""
     judge = access.access_judge(request.team, judge_id)
+    require_judge_visible(judge, request.user)
     judges = endpoints.judges_of(request.team)
     parent = _parent(request, judge)
     if request.method != "POST":

@@ -11,7 +11,9 @@ from django.views.decorators.http import require_POST, require_safe
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Judge, JudgeVersion, Role
-from rubricweb.selectors.shared.judge_use import used_judges, used_versions
+from rubricweb.selectors import judges as selectors
+from rubricweb.selectors.judges import require_judge_visible
+from rubricweb.selectors.shared.judge_use import last_used
 from rubricweb.services.judges import versions
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.judges import words
@@ -23,19 +25,21 @@ from rubricweb.web.shared.archived import archive_link, archive_words, done_by
 @require_safe
 def judges(request: TeamRequest) -> HttpResponse:
     """The team's judges, or those archived."""
-    rows = used_judges(request.team, archived=request.GET.get("archived") == "1")
+    archived = request.GET.get("archived") == "1"
+    page = selectors.judges(request.team, archived=archived, cursor=request.GET.get("cursor"))
+    used = last_used(page.rows)
     listed = [
         {
-            "judge": row.judge,
-            "runs": row.runs,
-            "last_used": row.last_used,
+            "judge": judge,
+            "last_used": used.get(judge.pk),
             "way": words.way_name(definition.autograder, definition.reply_format) if definition else "",
             "models": words.models_of(definition) if definition else "",
         }
-        for row in rows
-        for definition in [row.judge.current.definition if row.judge.current else None]
+        for judge in page.rows
+        for definition in [judge.current.definition if judge.current else None]
     ]
-    return render(request, "judges/judges.html", {"judges": listed, **archive_link(request, Judge)})
+    context = {"judges": listed, "page": page, **archive_link(request, Judge)}
+    return render(request, "judges/judges.html", context)
 
 
 @team_page(Role.VIEWER)
@@ -68,6 +72,7 @@ def change(request: TeamRequest, judge_id: int) -> HttpResponse:
 def make_current(request: TeamRequest, judge_id: int, number: int) -> HttpResponse:
     """What is meant from now on where no version is named."""
     version = access.access_numbered_version(access.access_judge(request.team, judge_id), number)
+    require_judge_visible(version.judge, request.user)
     versions.make_current(version, by=request.user)
     messages.success(request, f"{version} is the current version now.")
     return _to(request, version.judge)
@@ -87,6 +92,7 @@ def archive(request: TeamRequest, judge_id: int) -> HttpResponse:
 def diff(request: TeamRequest, judge_id: int) -> HttpResponse:
     """What changed from one version to another: usually to the newest, from the one it was made from."""
     found = access.access_judge(request.team, judge_id)
+    require_judge_visible(found, request.user)
     numbers = list(found.versions.order_by("-number").values_list("number", flat=True))
     after = _numbered(request, found, "to", numbers[0] if numbers else 0)
     parent = after.parent
@@ -122,12 +128,14 @@ def _page(request: TeamRequest, judge: Judge, form: JudgeWordsForm, *, status: i
     context: dict[str, Any] = {"judge": judge, "form": form, "shown": shown, **archive_words(judge)}
     if shown is not None:
         shown.judge = judge
-        definition = shown.definition
+        seen = selectors.visible_version(shown, request.user)
+        definition = seen.definition
         context |= {
-            "settings": words.settings_of(definition),
+            "withheld": seen.withheld,
+            "settings": words.settings_of(definition, withheld=seen.withheld),
             "texts": words.texts_of(definition),
             "deaf": words.DEAF if words.is_deaf(definition) else "",
             "grade_url": f"{reverse('run_new', args=[request.team.slug])}?judge={shown}",
         }
-    context["versions"] = used_versions(judge)
+    context["versions"] = selectors.visible_versions(judge, request.user)
     return render(request, "judges/judge.html", context, status=status)

@@ -11,6 +11,7 @@ from rubricweb.engine.judging.definition import JudgeDefinition, JudgeMember, Vo
 from rubricweb.engine.number_format import counted
 from rubricweb.engine.rubric.words import Segment, word_diff
 from rubricweb.selectors.runs.graders import rule_words
+from rubricweb.selectors.withheld_runs import WITHHELD
 from rubricweb.services.endpoints import endpoints
 from rubricweb.templatetags.run_words import autograder_title
 
@@ -89,8 +90,8 @@ def is_deaf(definition: JudgeDefinition) -> bool:
 # ── Settings ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def settings_of(definition: JudgeDefinition) -> list[JudgeFact]:
-    """Everything but its texts, each a title and what stands there."""
+def settings_of(definition: JudgeDefinition, *, withheld: bool = False) -> list[JudgeFact]:
+    """Everything but its texts, each a title and what stands there. Its examples may be `withheld`."""
     found = [JudgeFact("Way of asking", way_name(definition.autograder, definition.reply_format))]
     several = len(definition.members) > 1
     for member in definition.members:
@@ -101,7 +102,7 @@ def settings_of(definition: JudgeDefinition) -> list[JudgeFact]:
         ]
     found += [JudgeFact(title, value) for title, value in _of_voting(definition.voting)]
     examples = counted(len(definition.examples), "labelled answer") if definition.examples else "none"
-    return [*found, JudgeFact("Examples", examples)]
+    return [*found, JudgeFact("Examples", WITHHELD if withheld else examples)]
 
 
 def models_of(definition: JudgeDefinition) -> str:
@@ -149,12 +150,6 @@ def texts_of(definition: JudgeDefinition) -> list[ToldText]:
         if member.wording is not None:
             found += [_told(member.wording, way_of(definition), form, f"{member.name}: ") for form in FORMS]
     return found
-
-
-def sent_to(definition: JudgeDefinition, form: str, wording: JudgeWording | None = None) -> str:
-    """The whole system message."""
-    prompt = prompt_of(way_of(definition), form)
-    return (wording or definition.wording).system_message(prompt, options=form == "with_options")
 
 
 def _told(wording: JudgeWording, way: str, form: str, start: str = "") -> ToldText:

@@ -17,6 +17,7 @@ from rubricweb.models import Role, Run, RunMode, RunState
 from rubricweb.selectors.comparison.people_means import PeopleEstimate, estimate_of
 from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.selectors.datasets.new_items import new_item_count
+from rubricweb.selectors.judges import require_judge_visible
 from rubricweb.selectors.labels.comparable import is_holistic, labelled_queues, queues_to_compare
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.runs import errors, reports, results, votes
@@ -51,15 +52,17 @@ def runs(request: TeamRequest) -> HttpResponse:
     dataset = whole_number(asked.get("dataset"), "The dataset")
     rubric = whole_number(asked.get("rubric"), "The rubric")
     judge_version = whole_number(asked.get("judge_version"), "The version of a judge")
+    of_judge = None
+    if judge_version is not None:
+        of_judge = access.access_judge_version(request.team, judge_version)
+        require_judge_visible(of_judge.judge, request.user)
     narrowed = selectors.of(dataset_id=dataset, rubric_id=rubric, judge_version_id=judge_version)
     archived = state == selectors.ARCHIVED
     context = {
         "page": selectors.runs(
             request.team,
             viewer=request.user,
-            dataset_id=dataset,
-            rubric_id=rubric,
-            judge_version_id=judge_version,
+            narrowed=narrowed,
             state=state,
             cursor=asked.get("cursor"),
         ),
@@ -69,9 +72,7 @@ def runs(request: TeamRequest) -> HttpResponse:
     }
     if request.htmx:
         return render(request, "runs/_runs.html", context | _rights(request))
-    context["filters"] = selectors.run_filters(request.team)
-    if judge_version is not None:
-        context["of_judge"] = access.access_judge_version(request.team, judge_version)
+    context |= {"filters": selectors.run_filters(request.team), "of_judge": of_judge}
     return render(request, "runs/runs.html", context)
 
 

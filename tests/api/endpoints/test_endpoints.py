@@ -12,12 +12,13 @@ from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.models import JudgeCall, JudgeEndpoint, Run
-from rubricweb.services.endpoints import endpoints
+from rubricweb.services.endpoints import discovery, endpoints
 from rubricweb.services.endpoints.options import MAX_KEY
 from rubricweb.services.grading import session
 from tests import factories
 from tests.api.client import ApiClient, text_of
 from tests.factories import Cast
+from tests.judges.client import model_server
 
 KEY = "sk-very-secret-0123456789"
 SECRET_HEADER = "gw-very-secret-987"
@@ -181,3 +182,27 @@ def test_calls_about_an_item_to_be_reviewed_blind_are_withheld(people: Cast, as_
     )
     path = f"/runs/{run.pk}/items/{run.dataset.items.get(key='good').pk}/calls"
     assert as_member(people.ann).refused(403, "GET", path)["type"].endswith("withheld")
+
+
+def test_models_are_found_without_typing_an_address(
+    people: Cast, alice: ApiClient, as_member, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.JUDGE_ALLOW_PRIVATE_HOSTS = True
+    monkeypatch.setenv("MISTRAL_API_KEY", KEY)
+    with model_server.server(model_server.models("qwen2.5:0.5b"), key="") as (port, _):
+        monkeypatch.setattr(discovery, "LOCAL_PORTS", {port: "Ollama"})
+        found = alice.send("GET", "/endpoints/found")
+        assert found["servers"] == [
+            {"name": "Ollama", "base_url": f"http://127.0.0.1:{port}/v1", "models": ["qwen2.5:0.5b"]}
+        ]
+        assert "mistral" in [one["slug"] for one in found["with_key"]]
+        assert KEY not in json.dumps(found)
+        listed = alice.send("POST", "/endpoints/models", {"base_url": found["servers"][0]["base_url"]})
+        assert (listed["models"], listed["error"]) == (["qwen2.5:0.5b"], "")
+        made = alice.send("POST", "/endpoints", {**NEW, "base_url": listed["base_url"]})
+        assert alice.send("GET", f"/endpoints/{made['id']}/models")["models"] == ["qwen2.5:0.5b"]
+    assert alice.send("POST", "/endpoints/models", {"base_url": "ftp://x"})["error"].startswith(
+        "the URL's scheme"
+    )
+    for path in ("/endpoints/found", f"/endpoints/{made['id']}/models"):
+        assert as_member(people.ed).call("GET", path).status_code == 403

@@ -7,14 +7,16 @@ import pytest
 from django.test import override_settings
 
 from rubricweb.api.endpoints.schemas import Trial
+from rubricweb.judges.discovery.providers import PROVIDERS
 from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.models import JudgeEndpoint
-from rubricweb.services.endpoints import endpoints
+from rubricweb.services.endpoints import discovery, endpoints
 from rubricweb.services.endpoints.options import OPTIONS
 from tests.commands.shapes import misfits
 from tests.factories import Cast
+from tests.judges.client import model_server
 
 KEY = "sk-very-secret-0123456789"
 SECRET_HEADER = "gw-very-secret-987"
@@ -203,3 +205,35 @@ def test_an_endpoint_is_tested_and_removed(people: Cast, at_terminal) -> None:
     empty = alice("endpoints", "list")
     assert (empty.code, empty.out) == (0, "")
     assert "rubricweb endpoints add" in empty.err
+
+
+def test_models_are_found_and_listed(
+    people: Cast, at_terminal, settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.JUDGE_ALLOW_PRIVATE_HOSTS = True
+    for provider in PROVIDERS:
+        monkeypatch.delenv(provider.environment, raising=False)
+    alice = at_terminal(people.alice)
+    with model_server.server(model_server.models("tiny", owner="vllm"), key=KEY) as (port, _):
+        address = f"http://127.0.0.1:{port}/v1"
+        monkeypatch.setattr(discovery, "LOCAL_PORTS", {port: "vLLM"})
+        nobody = alice("endpoints", "find")  # it wants a key
+        assert (nobody.code, nobody.out) == (0, "")
+        assert "Nothing answers on the usual ports" in nobody.err
+        alice("endpoints", "add", "Ours", "--base-url", address, "--model", "tiny", "--key-from", "OUR_KEY")
+        listed = alice("endpoints", "models", "Ours")
+        assert (listed.code, listed.out) == (0, "tiny\n")
+        assert json.loads(alice("endpoints", "models", "Ours", "--json").out)["owner"] == "vllm"
+    gone = alice("endpoints", "models", "Ours")
+    assert gone.code == 1
+    assert "Ours lists no models" in gone.err
+    with model_server.server(model_server.models("qwen2.5:0.5b")) as (port, _):
+        monkeypatch.setattr(discovery, "LOCAL_PORTS", {port: "Ollama"})
+        monkeypatch.setenv("GROQ_API_KEY", KEY)
+        found = alice("endpoints", "find")
+        assert found.out.splitlines() == [
+            f"Ollama at http://127.0.0.1:{port}/v1: qwen2.5:0.5b",
+            "Groq at https://api.groq.com/openai/v1, key in GROQ_API_KEY",
+        ]
+        assert f"--base-url http://127.0.0.1:{port}/v1 --model qwen2.5:0.5b" in found.err
+        assert KEY not in found.out + found.err

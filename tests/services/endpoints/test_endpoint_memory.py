@@ -104,8 +104,8 @@ def test_what_two_processes_learned_is_put_together(judge: JudgeConfig) -> None:
     ask(judge)
     memory.keep(now=NOW)
     row = EndpointMemory.objects.get()
-    row.habits |= {"without": ["seed"], "proven": ["text"]}  # as another worker may have left it meanwhile
-    row.save()
+    row.habits |= {"without": ["seed"], "proven": ["text"], "cached_from": 4_096, "has_cached": True}
+    row.save()  # as another worker may have left it meanwhile
     as_another_process()
     ask(judge)
     memory.keep(now=NOW + timedelta(days=1))
@@ -115,8 +115,8 @@ def test_what_two_processes_learned_is_put_together(judge: JudgeConfig) -> None:
         "proven": ["json_object_schema", "text"],
         "without": ["seed", "temperature"],
         "completion_tokens_name": False,
-        "has_cached": False,
-        "cached_from": 1024,
+        "cached_from": 4_096,
+        "has_cached": True,
         "since": NOW.isoformat(),
     }
 

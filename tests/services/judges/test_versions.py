@@ -11,6 +11,8 @@ from rubricweb.engine.judging.definition import JudgeDefinition
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.models import Judge, JudgeCall, Judgement, JudgeVersion, Run, VersionOrigin
+from rubricweb.selectors.runs.diff.diff import run_diff
+from rubricweb.selectors.runs.over_time import score_series
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges import versions
 from rubricweb.services.judges.definitions import definition_of, resolved
@@ -337,3 +339,23 @@ def test_a_digest_moves_with_what_is_asked_alone(room: Room) -> None:
     ):
         assert v1.definition.model_copy(update=change).digest != v1.digest
     assert JudgeDefinition.model_validate_json(v1.definition.model_dump_json()) == v1.definition
+
+
+def test_a_version_in_other_words_is_another_series_and_the_difference_of_two_runs_says_so(
+    room: Room,
+) -> None:
+    judge = ObedientJudge()
+    first = grade(room.run(room.endpoint()), judge)
+    v1 = first.judge_version
+    v2 = versions.keep_version(v1.judge, strict(v1), by=room.people.ed, parent=v1)
+    told = grade(room.run(str(v2)), judge)
+    again = grade(room.run(str(v1)), judge)
+    assert (v1.words_digest, len(v2.words_digest)) == ("", 64)
+    runs = score_series.finished_runs(Run.objects.all())
+    series = score_series.series_of(room.team, runs, frozenset())
+    assert [{point.run_id for point in one.points} for one in series] == [{first.pk, again.pk}, {told.pk}]
+    assert [one.place for one in series] == [(1, 1), (1, 2)]  # of one judge, asked in two ways
+    found = run_diff(told, first, viewer=room.people.ed)
+    assert [(one.name, one.run, one.baseline) for one in found.settings] == [
+        ("Instructions", f"those of {v2}", f"those of {v1}")
+    ]

@@ -138,7 +138,7 @@ class TestImport:
     @pytest.mark.parametrize(
         ("data", "filename", "words"),
         [
-            (b"", "empty.json", "problem"),
+            (b"", "empty.json", "read as JSON of items"),
             (b"{not json", "broken.json", "line 1"),
             (b"\xff\xfe\x00", "utf16.csv", "UTF-16"),
             (b"hello", "what.exe", "a name ending in"),

@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.engine.autograders.instructions import FormTexts, JudgeWording
+from rubricweb.engine.judging.definition import JudgeExample
 from rubricweb.models import Judge, JudgeVersion, Run
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges import versions
@@ -191,3 +192,54 @@ def test_two_versions_show_what_changed_in_settings_and_words(people: Cast, sign
     assert "Nothing differs." in same
     for wrong, status in (("?from=9", 404), ("?to=x", 400)):
         assert client.get(url("judge_diff", people, version.judge_id) + wrong).status_code == status
+
+
+# ── Who reviews blind ────────────────────────────────────────────────────────────────────────────
+
+
+def test_who_is_still_to_review_blind_sees_no_history_of_a_judge_with_examples(
+    people: Cast, sign_in, picked
+) -> None:
+    criterion = picked.rubric_version.criteria.all()[0]
+    shown = JudgeExample(
+        uid=criterion.uid, requirement=criterion.requirement, label="MET", key="k", output="Paris."
+    )
+    v1 = picked.judge_version
+    version = versions.create_judge(
+        people.team, v1.definition.model_copy(update={"examples": (shown,)}), by=people.ed, name="Taught"
+    )
+    versions.keep_version(
+        version.judge,
+        version.definition.model_copy(update={"examples": (shown, shown)}),
+        by=people.ed,
+        parent=version,
+        note="Zebrafinch.",
+    )
+    where = url("judge", people, version.judge_id)
+    told = text(sign_in(people.ed).get(where))
+    assert "2 labelled answers" in told
+    assert "Zebrafinch." in told
+    factories.queue(
+        people.team,
+        people.alice,
+        dataset=picked.dataset,
+        rubric_version=picked.rubric_version,
+        raters=[people.ed],
+    )
+    client = sign_in(people.ed)
+    page = text(client.get(where))
+    assert '<dd class="wrap-anywhere">withheld while you review blind</dd>' in page
+    assert "Zebrafinch." not in page
+    assert "2 labelled answers" not in page
+    assert [one.number for one in client.get(where).context["versions"]] == [2]
+    for refused in (
+        f"{where}?version=1",
+        url("judge_diff", people, version.judge_id),
+        url("judge_edit", people, version.judge_id),
+        url("runs", people) + f"?judge_version={version.pk}",
+    ):
+        assert client.get(refused).status_code == 403
+    assert client.post(url("judge_current", people, version.judge_id, 1)).status_code == 403
+    # Of a judge without examples nothing is withheld, and nothing from who does not review.
+    assert client.get(url("judge_diff", people, v1.judge_id)).status_code == 200
+    assert "Zebrafinch." in text(sign_in(people.bob).get(where))

@@ -178,7 +178,9 @@ def baselines(run: Run, chosen: Run | None = None) -> QuerySet[Run]:
     return (
         Run.objects.filter(offered, team=run.team_id, dataset=run.dataset_id)
         .exclude(pk=run.pk)
-        .select_related("dataset", "rubric_version", "created_by", "system_version__system")
+        .select_related(
+            "dataset", "rubric_version", "created_by", "system_version__system", "judge_version__judge"
+        )
         .order_by("-created_at", "-pk")
     )
 

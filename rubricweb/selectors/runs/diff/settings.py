@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from rubricweb.models import JudgeSnapshot, Run
 from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
 from rubricweb.selectors.runs.graders import examples_words, panel_words
-from rubricweb.selectors.runs.judge_settings import judge_settings, setting_words
+from rubricweb.selectors.runs.judge_settings import judge_settings, setting_words, told_otherwise
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ def settings_that_differ(run: Run, baseline: Run, partners: MatchedCriteria) -> 
     found.append(Setting("Half of the dataset", _half(run), _half(baseline)))
     found.append(Setting("Judge", run.judge.name, baseline.judge.name))
     found.append(Setting("Model", run.judge.model, baseline.judge.model))
+    if told_otherwise(run, baseline):
+        found.append(Setting("Instructions", _told(run), _told(baseline)))
     found += _judges(run, baseline)
     found += [
         Setting(name, setting_words(getattr(run, key)), setting_words(getattr(baseline, key)))
@@ -49,6 +51,10 @@ def settings_that_differ(run: Run, baseline: Run, partners: MatchedCriteria) -> 
 
 def _rubric(run: Run) -> str:
     return "each item's own" if run.rubric_version is None else str(run.rubric_version)
+
+
+def _told(run: Run) -> str:
+    return f"those of {run.judge_version}" if run.judge_version else "none"
 
 
 def _scores(run: Run) -> str:

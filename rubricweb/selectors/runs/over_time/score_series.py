@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from rubricweb.models import JudgeSnapshot, PanelSnapshot, Run, RunState, Team, asked_judges
 from rubricweb.selectors.runs.graders import examples_words, panel_words
-from rubricweb.selectors.runs.judge_settings import judge_settings, setting_words
+from rubricweb.selectors.runs.judge_settings import judge_settings, setting_words, told_otherwise
 from rubricweb.selectors.runs.over_time.shared_cases import SharedCases, shared_cases
 from rubricweb.selectors.runs.over_time.tries import RunSize, sizes_of
 
@@ -115,6 +115,8 @@ def finished_runs(runs: QuerySet[Run]) -> list[Run]:
     return list(
         runs.filter(state=RunState.FINISHED, summary__isnull=False)
         .select_related("summary", "dataset", "rubric_version", "team", "system_version__system")
+        .select_related("judge_version__judge")
+        .defer("judge_version__definition")  # long, and said in a digest
         .order_by("-created_at", "-pk")[:POINTS]
     )
 
@@ -164,6 +166,7 @@ def _key(run: Run) -> Key:
         run.autograder,
         run.panel,
         run.few_shot.digest if run.few_shot else None,
+        run.judge_version.words_digest if run.judge_version else "",
         run.half,
         run.normalize,
         run.abstention,
@@ -179,6 +182,7 @@ def _key_of(
     autograder: str,
     panel: PanelSnapshot | None,
     examples: str | None,
+    words: str | None,
     *scored: object,
 ) -> Key:
     """What must be the same for two runs to be joined; without a rubric version items bring their own.
@@ -188,7 +192,8 @@ def _key_of(
     settled = panel and (panel.rule, panel.quorum, panel.repeats, panel.cascade and asdict(panel.cascade))
     members = [(one.name, one.weight, one.stage) for one in panel.members] if panel else []
     graded = json.dumps([settled, members, examples], sort_keys=True)
-    asked = tuple((one.model, *judge_settings(one).values()) for one in asked_judges(judge, panel))
+    ways = [(one.model, *judge_settings(one).values()) for one in asked_judges(judge, panel)]
+    asked = (*ways, words or "")
     return dataset_id, system_id, version_id, judge.name, judge.model, autograder, graded, *scored, asked
 
 
@@ -209,6 +214,7 @@ def _places(team: Team) -> dict[Key, tuple[int, int]]:
             "autograder",
             "panel",
             "few_shot__digest",
+            "judge_version__words_digest",
             "half",
             "normalize",
             "abstention",
@@ -238,7 +244,10 @@ def _asked(run: Run) -> dict[str, str]:
 
 def asked_words(run: Run, before: Run) -> list[str]:
     """How its judges were asked other than those of the same names were in the run before."""
-    return [] if run.judge.name != before.judge.name else other_words(_asked(run), _asked(before))
+    if run.judge.name != before.judge.name:
+        return []
+    told = [f"instructions of {run.judge_version}"] if told_otherwise(run, before) else []
+    return other_words(_asked(run), _asked(before)) + told
 
 
 def other_words(asked: Mapping[str, str], before: Mapping[str, str]) -> list[str]:

@@ -84,7 +84,9 @@ def _finished(team: Team, version: SystemVersion, dataset: Dataset | None, judge
         unarchived(), team=team, system_version=version, state=RunState.FINISHED
     )
     rows = rows.filter(unarchived("dataset__") if dataset is None else Q(dataset=dataset))
-    runs = rows.select_related("team", "dataset", "rubric_version", "created_by", "system_version__system")
+    runs = rows.select_related(
+        "team", "dataset", "rubric_version", "created_by", "system_version__system", "judge_version__judge"
+    )
     finished = runs.order_by(F("created_at").desc(), "-pk")
     return [run for run in finished if not judge or judge in (run.judge.name, run.judge.id)]
 

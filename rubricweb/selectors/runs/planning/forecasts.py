@@ -137,8 +137,9 @@ def forecast(
     per_item = max(prompts_in_all * votes / max(plan.items, 1), 1)
     sample = sampled(items, plan.items, min(ITEMS_READ, max(FEWEST_ITEMS_READ, int(PROMPTS_READ / per_item))))
     asked = list(asked_about(sample, run, judges, repeats))
-    untold = _untold(run, sample, viewer)
-    measured = _measured(run, items, judges, repeats, viewer=viewer, size=len(sample))
+    blind = viewer if viewer is not None and hidden_datasets(viewer, run.team) else None
+    untold = _untold(run, sample, blind)
+    measured = _measured(run, items, judges, repeats, viewer=blind, size=len(sample))
     askable = (one.key for one in asked if one.item not in untold)
     known = known_keys(run.team_id, askable) if run.use_cache else set()
     earlier = histories(run.team, judges, viewer=viewer)
@@ -199,11 +200,10 @@ def _stages(run: Run, judges: Iterable[str]) -> dict[str, int]:
 
 
 def _untold(run: Run, sample: Sequence[Item], viewer: User | None) -> set[int]:
-    """The ids of items about which the viewer must not learn what judges were asked.
-
-    Each item is looked at for the same words elsewhere: for most people there is nothing to look for.
+    """The ids of items about which the viewer must not learn what judges were asked; None is somebody from
+    whom nothing is hidden.
     """
-    if viewer is None or not run.use_cache or not hidden_datasets(viewer, run.team):
+    if viewer is None or not run.use_cache:
         return set()
     return set(
         hidden_items(viewer, run.team)
@@ -227,6 +227,8 @@ def _measured(
     Whoever reads two answers to a case without their versions, and the others with theirs, would find how
     long those of one version are together, and which of the two fits.
     """
+    if viewer is None:
+        return []
     others = Item.objects.current().filter(dataset=run.dataset_id)
     if blinded_answers(run.dataset, viewer).isdisjoint(items.values_list("pk", flat=True)):
         return []
