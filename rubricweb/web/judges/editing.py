@@ -196,11 +196,11 @@ def _texts(
 ) -> Iterator[dict[str, Any]]:
     """A block for each form of a question: its fields, and what is sent around its text."""
     way, edition = form.worded_for, form.base.wording.edition
-    prefix = f"{told.prefix}-" if isinstance(told, MemberForm) else ""
+    prefix, whose = (f"{told.prefix}-", f"{told.member.name}: ") if isinstance(told, MemberForm) else ("", "")
     for one in words.FORMS:
         text, whole = told[f"text_{one}"], told[f"whole_{one}"]
         block = {
-            "title": words.form_title(way, one),
+            "title": f"{whose}{words.form_title(way, one)}",
             "place": f"{prefix}{one}",
             "text": text,
             "whole": whole,
