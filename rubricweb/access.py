@@ -162,6 +162,16 @@ def access_judge_version(team: Team, version_id: int) -> JudgeVersion:
     return _one(rows, version_id, "version of a judge")
 
 
+def access_numbered_version(judge: Judge, number: int) -> JudgeVersion:
+    """One of a judge's versions, by its number."""
+    versions = judge.versions.select_related("created_by", "parent")
+    version = versions.filter(number=number).first() if 0 < number < 2**31 else None
+    if version is None:
+        raise NotFound("version of this judge")
+    version.judge = judge
+    return version
+
+
 def _one(rows: QuerySet[Row], row_id: int, what: str) -> Row:
     row = rows.filter(pk=row_id).first() if 0 < row_id < 2**63 else None
     if row is None:

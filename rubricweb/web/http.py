@@ -221,6 +221,7 @@ def _navigation(request: HttpRequest, user: User, membership: Membership) -> lis
         ("Dashboard", "dashboard", 0),
         ("Rubrics", "rubrics", 0),
         ("Datasets", "datasets", 0),
+        ("Judges", "judges", 0),
         ("Runs", "runs", 0),
         ("Review", "queues", to_review),
         ("Adjudicate", "adjudication", to_decide),
@@ -252,15 +253,15 @@ def _archived_banner(membership: Membership) -> dict[str, str]:
 
 
 def _banner(membership: Membership) -> dict[str, str] | None:
-    """Says which judge answers when no real one is set up, and to owners where to add one."""
+    """Says which judge answers when no model is set up, and to owners where to add one."""
     judges = endpoints.judges_of(membership.team)
     if set(judges) - {endpoints.OFFLINE}:
         return None
     if judges:
         text = "Grading by the offline judge (not an LLM): good for trying things out, not for deciding."
     else:
-        text = "No judge is set up yet: people can review, but nothing can be graded."
+        text = "No model is set up yet: people can review, but nothing can be graded."
     if not membership.may(Role.OWNER):
-        return {"level": "info", "text": f"{text} An owner can add a real judge."}
+        return {"level": "info", "text": f"{text} An owner can add a model."}
     url = reverse("settings_judges", args=[membership.team.slug])
-    return {"level": "info", "text": text, "url": url, "link": "Add a real judge"}
+    return {"level": "info", "text": text, "url": url, "link": "Add a model"}

@@ -9,6 +9,7 @@ from rubricweb.web.dashboard import views as dashboard
 from rubricweb.web.datasets import case, combining, correction, halves, imports, label_files, retirement, tags
 from rubricweb.web.datasets import views as datasets
 from rubricweb.web.exports import views as exports
+from rubricweb.web.judges import editing, team_judges
 from rubricweb.web.judges import views as judges
 from rubricweb.web.reviews import calibration, comments, queues, reveals, selected
 from rubricweb.web.reviews import views as reviews
@@ -86,6 +87,15 @@ team_urls: list[URLPattern] = [
     path("comments/<int:comment_id>/", comments.comment, name="comment"),
     path("notices/", notices.notices, name="notices"),
     path("notices/<int:notice_id>/", notices.notice, name="notice"),
+    # Judges
+    path("judges/", team_judges.judges, name="judges"),
+    path("judges/new/", editing.new, name="judge_new"),
+    path("judges/<int:judge_id>/", team_judges.judge, name="judge"),
+    path("judges/<int:judge_id>/edit/", editing.edit, name="judge_edit"),
+    path("judges/<int:judge_id>/diff/", team_judges.diff, name="judge_diff"),
+    path("judges/<int:judge_id>/change/", team_judges.change, name="judge_change"),
+    path("judges/<int:judge_id>/archive/", team_judges.archive, name="judge_archive"),
+    path("judges/<int:judge_id>/v<int:number>/current/", team_judges.make_current, name="judge_current"),
     # Runs
     path("runs/", runs.runs, name="runs"),
     path("runs/new/", launch.new, name="run_new"),

@@ -129,10 +129,16 @@ def staged(people: Cast) -> Stage:
         "rater_id": review.rater_id,
         "criterion_id": criterion.pk,
         "endpoint_id": endpoint.pk,
+        "judge_id": judge_of(run),
         "comment_id": comment.pk,
         "call_id": JudgeCall.objects.filter(run=run).values_list("pk", flat=True)[0],
     }
     return stage
+
+
+def judge_of(run: Run) -> int:
+    assert run.judge_version is not None, "a judge was picked"
+    return run.judge_version.judge_id
 
 
 def other_ids(team: Team, by: User) -> dict[str, Any]:
@@ -144,6 +150,7 @@ def other_ids(team: Team, by: User) -> dict[str, Any]:
         "format": "yaml",
         "kind": "dataset",
         "endpoint_id": 0,
+        "judge_id": 0,
     }
 
 

@@ -69,6 +69,7 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
     token, _ = teams.create_token(membership, name="ci", may_write=True, days=1, now=timezone.now())
     call = JudgeCall.objects.filter(run=run, item=review.item).first()
     assert call is not None
+    assert run.judge_version is not None
     comment = comments.write(review.item, by=owner, text="Hm.")
     notices.notify_queue(queue, [owner])
     invited = invitations.invite(

@@ -85,6 +85,16 @@ def shipped_instructions(form: str, *, edition: int = EDITION) -> str:
     return _shipped(form, edition)[0]
 
 
+def frame_text(*, edition: int = EDITION) -> str:
+    """What stands in the place of ``{{frame}}``."""
+    return _text("frame", edition)
+
+
+def reply_form(form: str, *, edition: int = EDITION) -> str:
+    """How to reply, as it follows the instructions of the shipped prompt called ``form``."""
+    return f"{_REPLY.strip()}\n{_shipped(form, edition)[1]}"
+
+
 def faults_of(wording: JudgeWording, place: str = "") -> Iterator[Fault]:
     """What no judge can be told, each with its place below ``place``."""
     if not 1 <= wording.edition <= EDITION:

@@ -144,9 +144,15 @@ def hides_version(run: Run, judges: frozenset[int]) -> bool:
 
 
 def of(
-    *, dataset_id: int | None = None, rubric_id: int | None = None, named_judge_id: int | None = None
+    *,
+    dataset_id: int | None = None,
+    rubric_id: int | None = None,
+    named_judge_id: int | None = None,
+    judge_version_id: int | None = None,
 ) -> Q:
-    """The condition on runs over this dataset, by a version of this rubric and of this judge; None is any."""
+    """The condition on runs over this dataset, by a version of this rubric and of this judge, or by that very
+    version of a judge; None is any.
+    """
     condition = Q()
     if dataset_id is not None:
         condition &= Q(dataset_id=dataset_id)
@@ -154,6 +160,8 @@ def of(
         condition &= Q(rubric_version__rubric_id=rubric_id)
     if named_judge_id is not None:
         condition &= Q(judge_version__judge_id=named_judge_id)
+    if judge_version_id is not None:
+        condition &= Q(judge_version_id=judge_version_id)
     return condition
 
 

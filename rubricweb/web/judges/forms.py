@@ -1,4 +1,4 @@
-"""What owners send from the pages about judges, prices, budget and retention."""
+"""What owners send from the pages about models, prices, budget and retention."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,10 +7,14 @@ from django import forms
 
 from rubricweb.engine.judging.sampling import SAMPLING_OPTIONS, Sampling, SamplingOption
 from rubricweb.errors import Conflict, Invalid
+from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import JudgeEndpoint
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.endpoints.options import MAX_CONCURRENCY, MAX_KEY, options_of
+from rubricweb.services.judges.definitions import NAME_MAX
 from rubricweb.services.teams.retention import MAX_DAYS
+from rubricweb.web.judges.words import ways
+from rubricweb.web.shared.choices import offer
 
 MASK = "••••••••"
 """Stands for a stored value of a header: sent back unchanged, it keeps that value."""
@@ -40,7 +44,7 @@ class JudgeForm(_Refusable):
     was refused with them.
     """
 
-    name = forms.CharField(max_length=80, help_text="What the team calls this judge.")
+    name = forms.CharField(max_length=80, help_text="What the team calls this model.")
     base_url = forms.CharField(
         max_length=500,
         label="Base URL",
@@ -110,15 +114,15 @@ class JudgeForm(_Refusable):
 
     def __init__(self, *args: Any, endpoint: JudgeEndpoint | None = None, **kwargs: Any) -> None:
         self.endpoint = endpoint
-        known: dict[str, Any] = {option.name: _plain(option.default) for option in SAMPLING_OPTIONS}
+        known: dict[str, Any] = {option.name: plain(option.default) for option in SAMPLING_OPTIONS}
         self._headers: tuple[str, ...] = ()
         if endpoint is not None:
             self._headers = endpoints.header_names(endpoint) or ()
             known = {name: getattr(endpoint, name) for name in endpoints.NAMED}
-            known |= {name: _plain(value) for name, value in options_of(endpoint).items()}
+            known |= {name: plain(value) for name, value in options_of(endpoint).items()}
             known["extra_headers"] = _masked(self._headers)
         super().__init__(*args, **kwargs | {"initial": known | kwargs.get("initial", {})})
-        self.fields |= {option.name: _field(option) for option in SAMPLING_OPTIONS}
+        self.fields |= {option.name: sampling_field(option) for option in SAMPLING_OPTIONS}
         if endpoint is None or not endpoint.sealed_key:
             del self.fields["forget_key"]
         elif endpoint is not None:
@@ -195,6 +199,37 @@ class JudgeForm(_Refusable):
         )
 
 
+class JudgeWordsForm(_Refusable):
+    """What a judge is called, and what is noted of it."""
+
+    name = forms.CharField(max_length=NAME_MAX)
+    slug = forms.CharField(
+        max_length=NAME_MAX,
+        widget=forms.TextInput(attrs={"class": "input--mono"}),
+        help_text="Files, the API and the terminal name it slug@v3; those with the old slug find it no more.",
+    )
+    note = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
+
+    def refuse(self, error: Invalid | Conflict) -> None:
+        """A slug that is taken is said at the slug."""
+        if isinstance(error, Conflict) and "slug" in str(error):
+            self.add_error("slug", str(error))
+        else:
+            super().refuse(error)
+
+
+class NewJudge(forms.Form):
+    """What a new judge begins with."""
+
+    name = forms.CharField(max_length=NAME_MAX, help_text="What the team calls it: Support judge.")
+    model = forms.ChoiceField(help_text="Whom it asks.")
+    way = forms.ChoiceField(label="Way of asking", choices=ways)
+
+    def __init__(self, *args: Any, judges: Mapping[str, JudgeConfig], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, "model", [(name, f"{one.name} ({one.model})") for name, one in judges.items()])
+
+
 class PriceForm(_Refusable):
     """What one model costs this team."""
 
@@ -233,7 +268,7 @@ class RetentionForm(_Refusable):
     )
 
 
-def _field(option: SamplingOption) -> forms.Field:
+def sampling_field(option: SamplingOption) -> forms.Field:
     """It reads what was typed and refuses no range: the service does, in the words of the option."""
     said: dict[str, Any] = {
         "required": False,
@@ -250,7 +285,7 @@ def _field(option: SamplingOption) -> forms.Field:
     return number(widget=forms.NumberInput(attrs=attrs), **said)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A whole number without a decimal point, as people write it."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 

@@ -1,4 +1,4 @@
-"""Settings pages about judges: which there are, one of them, and the button that tests it."""
+"""Settings pages about models: which there are, one of them, and the button that tests it."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def judges(request: TeamRequest) -> HttpResponse:
 @never_cache
 def new(request: TeamRequest) -> HttpResponse:
     if request.method != "POST":
-        return render(request, "judges/judge.html", {"form": JudgeForm()})
+        return render(request, "judges/model.html", {"form": JudgeForm()})
     form = JudgeForm(request.POST)
     if form.is_valid():
         try:
@@ -39,7 +39,7 @@ def new(request: TeamRequest) -> HttpResponse:
         else:
             messages.success(request, f"{endpoint} can be asked now. Test it before a run depends on it.")
             return redirect("settings_judges", request.team.slug)
-    return render(request, "judges/judge.html", {"form": form.without_secrets()}, status=422)
+    return render(request, "judges/model.html", {"form": form.without_secrets()}, status=422)
 
 
 @team_page(Role.VIEWER, post=Role.OWNER)
@@ -103,7 +103,7 @@ def _judges_page(request: TeamRequest, *, archived: bool = False, **more: Any) -
     ]
     offline = {"offline": endpoints.OFFLINE, "offline_about": endpoints.OFFLINE_ABOUT}
     context = {"judges": found, **offline, **archive_link(request, JudgeEndpoint), **more}
-    return render(request, "judges/judges.html", context)
+    return render(request, "judges/models.html", context)
 
 
 def _judge_page(
@@ -111,4 +111,4 @@ def _judge_page(
 ) -> HttpResponse:
     context = {"endpoint": endpoint, "form": form, "header_names": endpoints.header_names(endpoint)}
     context |= archive_words(endpoint)
-    return render(request, "judges/judge.html", context, status=status)
+    return render(request, "judges/model.html", context, status=status)

@@ -117,6 +117,6 @@ def _examples() -> dict[str, Any]:
             "level": "info",
             "text": "Grading by the offline judge.",
             "url": "#",
-            "link": "Add a real judge",
+            "link": "Add a model",
         },
     }

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from django import forms
 from django.db.models import QuerySet
@@ -28,8 +27,8 @@ from rubricweb.services.labels import require_rubric
 from rubricweb.services.runs import few_shot
 from rubricweb.services.runs.planning import plan_run
 from rubricweb.services.runs.starting import RunOptions
-from rubricweb.templatetags.display import usd
 from rubricweb.templatetags.run_words import autograder_line, autograder_title
+from rubricweb.web.runs.judge_choice import config_of, described, judge_choices, offered_versions, votes_of
 from rubricweb.web.runs.vote_forms import DatasetChoice, VotingFields
 from rubricweb.web.shared.choices import offer, offer_rows
 from rubricweb.web.shared.selections import Selection
@@ -156,16 +155,13 @@ class NewRun(VotingFields):
         offer(
             self,
             "autograder",
-            [(name, _option(autograder_title(name), autograder_line(name))) for name in AUTOGRADERS],
+            [(name, described(autograder_title(name), autograder_line(name))) for name in AUTOGRADERS],
         )
-        offer(
-            self,
-            "judge",
-            [
-                (judge_id, _option(config.name, _about(judge_id, config)))
-                for judge_id, config in self.judges.items()
-            ],
-        )
+        asked = self.data.get("judge") if self.is_bound else self.initial.get("judge")
+        self.judge_versions = offered_versions(team, str(asked or ""))
+        offer(self, "judge", judge_choices(self.judges, self.judge_versions))
+        if self.chosen_version is not None:
+            self.fields["autograder"].required = self.fields["reply_format"].required = False
         self.fields["judge"].initial = next(iter(self.judges), None)
         self.fields["judge"].required = bool(self.judges)
         offer(self, "further", [(judge_id, config.name) for judge_id, config in self.judges.items()])
@@ -189,7 +185,9 @@ class NewRun(VotingFields):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        if {"autograder", "reply_format"} <= cleaned.keys():
+        if self.chosen_version is not None:
+            self._refuse_votes_beside(self.chosen_version, cleaned)
+        elif {"autograder", "reply_format"} <= cleaned.keys():
             self._refused_by("reply_format", grader, cleaned["autograder"], cleaned["reply_format"], True)
         if {"dataset", "rubric_version"} <= cleaned.keys():
             self._refused_by("rubric_version", require_rubric, cleaned["dataset"], cleaned["rubric_version"])
@@ -233,13 +231,14 @@ class NewRun(VotingFields):
 
     def options(self) -> RunOptions:
         """What a valid form asks `start_run` for, its budget apart."""
-        chosen, panel = self.cleaned_data, self.panel()
+        chosen, version = self.cleaned_data, self.chosen_version
+        panel = None if version else self.panel()
         return RunOptions(
             judge_id="" if panel else chosen["judge"],
             panel=panel,
             few_shot_from=self.examples(),
-            autograder=chosen["autograder"],
-            reply_format=chosen["reply_format"],
+            autograder="" if version else chosen["autograder"],
+            reply_format="" if version else chosen["reply_format"],
             normalize=chosen["normalize"] or not chosen["sent"],
             abstention=chosen["abstention"] or "skip",
             on_error=chosen["on_error"] or "exclude",
@@ -259,13 +258,16 @@ class NewRun(VotingFields):
             for name in ("dataset", "rubric_version", "autograder")
             if self._is_fine(name)
         }
+        version = self.chosen_version
+        if version is not None:
+            filled["autograder"] = version.definition.autograder
         if filled.get("dataset") is None or "autograder" not in filled or "rubric_version" not in filled:
             return None
         return plans.plan(
             filled["dataset"],
             filled["rubric_version"],
             filled["autograder"],
-            votes=self._votes(),
+            votes=votes_of(version.definition) if version else self._votes(),
             items=self._items(filled["dataset"], viewer),
         )
 
@@ -318,6 +320,8 @@ class NewRun(VotingFields):
         return made.forecast, ""
 
     def chosen_judge(self) -> JudgeConfig | None:
+        if (version := self.chosen_version) is not None:
+            return config_of(version)
         return self.judges.get(str(self["judge"].value()))
 
     def wrong(self) -> str:
@@ -361,20 +365,6 @@ def _field_of(place: str, fields: Mapping[str, Any]) -> str | None:
         "mode": "batch",
     }
     return next((name for start, name in by_start.items() if place.startswith(start)), None)
-
-
-def _option(title: str, line: str) -> str:
-    return format_html('<span>{}<span class="check__help">{}</span></span>', title, line)
-
-
-def _about(judge_id: str, config: JudgeConfig) -> str:
-    if judge_id == endpoints.OFFLINE:
-        return endpoints.OFFLINE_ABOUT
-    prices = (config.input_usd_per_million, config.output_usd_per_million)
-    price = (
-        "price unknown" if None in prices else f"{usd(prices[0])} in, {usd(prices[1])} out per million tokens"
-    )
-    return f"{config.model} at {urlsplit(config.base_url).hostname} · {price}"
 
 
 def read_retry(data: QueryDict) -> tuple[str, ...] | None:

@@ -7,6 +7,7 @@ from rubricweb.engine.panels.vote_rules import VOTE_RULES
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Item, PanelSnapshot, Run, RunMode
 from rubricweb.selectors.datasets.systems import versions_of_items
+from rubricweb.web.runs.judge_choice import named_by
 
 TRIAL = "Dry run"
 
@@ -34,6 +35,8 @@ def filled_in(run: Run, judges: Sequence[str]) -> dict[str, Any]:
         "normalize": run.normalize,
         "option_seed": run.option_seed,
     }
+    if named := named_by(run.judge_version):
+        return values | {"judge": named}  # which has its examples and votes of its own
     if run.few_shot:
         values |= {
             "examples_from": run.few_shot.dataset_id,
@@ -54,15 +57,18 @@ def left_out(run: Run, judges: Mapping[str, JudgeConfig]) -> str:
     gone = [judge.name for judge in run.asked_judges if judge.id not in judges]
     if gone:
         return f"{', '.join(gone)} cannot be chosen here any more: choose another judge."
+    if named_by(run.judge_version):
+        assert run.judge_version is not None, "it has a name"
+        judge = run.judge_version.judge
+        archived = f"The judge {judge} is archived: restore it first, or choose another."
+        return _archived_system(run) if judge.archived_at is None else archived
     changed = [judge for judge in run.asked_judges if judge.config and judge.model != judges[judge.id].model]
     if changed:
         now = ", ".join(dict.fromkeys(judges[judge.id].model for judge in changed))
         then = ", ".join(dict.fromkeys(judge.model for judge in changed))
         return f"It asked the model {then}; the judge chosen here asks {now}."
-    if run.system_version and run.system_version.system.archived_at is not None:
-        return (
-            f"The system {run.system_version.system} is archived: restore it first, or choose other answers."
-        )
+    if archived := _archived_system(run):
+        return archived
     if run.few_shot and run.few_shot.queue_id is not None:
         return "Its examples came from one review queue; the form draws them from the whole dataset."
     if run.panel is None:
@@ -73,6 +79,13 @@ def left_out(run: Run, judges: Mapping[str, JudgeConfig]) -> str:
     if len(repeats) > 1 and (stages != [0] + [1] * (len(stages) - 1) or len(set(repeats)) > 1):
         return "Its cascade has stages that only the API can ask for: the form knows one judge, then others."
     return ""
+
+
+def _archived_system(run: Run) -> str:
+    version = run.system_version
+    if version is None or version.system.archived_at is None:
+        return ""
+    return f"The system {version.system} is archived: restore it first, or choose other answers."
 
 
 def _systems(run: Run) -> list[int]:

@@ -17,6 +17,7 @@ from rubricweb.models import Role, Run, RunMode, RunState
 from rubricweb.selectors.comparison.people_means import PeopleEstimate, estimate_of
 from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.selectors.datasets.new_items import new_item_count
+from rubricweb.selectors.judges import require_judge_visible
 from rubricweb.selectors.labels.comparable import is_holistic, labelled_queues, queues_to_compare
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.runs import errors, reports, results, votes
@@ -50,7 +51,13 @@ def runs(request: TeamRequest) -> HttpResponse:
     asked, state = request.GET, request.GET.get("state", "")
     dataset = whole_number(asked.get("dataset"), "The dataset")
     rubric = whole_number(asked.get("rubric"), "The rubric")
-    narrowed, archived = selectors.of(dataset_id=dataset, rubric_id=rubric), state == selectors.ARCHIVED
+    judge_version = whole_number(asked.get("judge_version"), "The version of a judge")
+    of_judge = None
+    if judge_version is not None:
+        of_judge = access.access_judge_version(request.team, judge_version)
+        require_judge_visible(of_judge.judge, request.user)
+    narrowed = selectors.of(dataset_id=dataset, rubric_id=rubric, judge_version_id=judge_version)
+    archived = state == selectors.ARCHIVED
     context = {
         "page": selectors.runs(
             request.team,
@@ -61,11 +68,12 @@ def runs(request: TeamRequest) -> HttpResponse:
         ),
         "archived": archived,
         "archived_count": 0 if archived else archived_count(request.team, Run, narrowed),
-        "filtered": any(asked.get(name) for name in ("dataset", "rubric", "state")),
+        "filtered": any(asked.get(name) for name in ("dataset", "rubric", "judge_version", "state")),
     }
     if request.htmx:
         return render(request, "runs/_runs.html", context | _rights(request))
-    return render(request, "runs/runs.html", context | {"filters": selectors.run_filters(request.team)})
+    context |= {"filters": selectors.run_filters(request.team), "of_judge": of_judge}
+    return render(request, "runs/runs.html", context)
 
 
 # ── One run ──────────────────────────────────────────────────────────────────────────────────────

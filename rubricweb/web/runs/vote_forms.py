@@ -1,5 +1,6 @@
 """The part of the launch form that few runs need: several judges, repeats, a cascade, examples."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -8,7 +9,7 @@ from rubricweb.engine.autograders.panels.cascade import CONDITIONS
 from rubricweb.engine.autograders.panels.panel import MAX_REPEATS
 from rubricweb.engine.number_format import counted, plain_number
 from rubricweb.engine.panels.vote_rules import DEFAULT_RULES, VOTE_RULES, Scale
-from rubricweb.models import Dataset
+from rubricweb.models import Dataset, JudgeVersion
 from rubricweb.services.runs import few_shot, panels
 
 CONDITION_WORDS = {
@@ -36,8 +37,11 @@ def _rule_field(scale: Scale, label: str) -> forms.ChoiceField:
 class VotingFields(forms.Form):
     """Who votes, how often, how it is settled, and what the judge is shown first.
 
-    The form it is part of has the field `judge`, the first one to be asked.
+    The form it is part of has the field `judge`, the first one to be asked; `judge_versions` are what of its
+    choices are versions of judges, by what is sent.
     """
+
+    judge_versions: Mapping[str, JudgeVersion]
 
     repeats = forms.IntegerField(
         min_value=1,
@@ -154,6 +158,16 @@ class VotingFields(forms.Form):
     @property
     def shows_examples(self) -> bool:
         return bool(self["examples_from"].value()) or any(self[name].errors for name in self.EXAMPLES)
+
+    @property
+    def chosen_version(self) -> JudgeVersion | None:
+        """The version of a judge that is chosen, which has its own way of asking; None for a model."""
+        return self.judge_versions.get(str(self["judge"].value()))
+
+    def _refuse_votes_beside(self, version: JudgeVersion, cleaned: dict[str, Any]) -> None:
+        field = "further" if cleaned.get("further") else "repeats"
+        if cleaned.get("further") or (cleaned.get("repeats") or 1) != 1:
+            self.add_error(field, f"{version} has votes of its own: choose a model, or no further votes.")
 
     def panel(self) -> panels.Panel | None:
         """What a valid form asks to vote; None for one judge asked once."""

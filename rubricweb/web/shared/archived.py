@@ -3,7 +3,7 @@
 from typing import Any
 
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, JudgeEndpoint, ReviewQueue, Rubric, System, User
+from rubricweb.models import Dataset, Judge, JudgeEndpoint, ReviewQueue, Rubric, System, User
 from rubricweb.selectors.deletions import kind_of
 from rubricweb.selectors.shared.archived import archived_count
 from rubricweb.services.shared import archiving
@@ -19,6 +19,10 @@ CONSEQUENCES = {
         "Lists, choosers and the dashboard leave it out with all its versions, and no answers of it are "
         "added. Answers, runs and figures stay, and it can be restored."
     ),
+    "judge": (
+        "Lists and choosers leave it out, and no new run asks it. "
+        "Its versions and runs stay, its slug stays taken, and it can be restored."
+    ),
     "endpoint": (
         "Lists and choosers leave it out, and no new run asks it. "
         "Its key and its runs stay, and it can be restored."
@@ -31,7 +35,7 @@ CONSEQUENCES = {
 
 
 def archive_link(
-    request: TeamRequest, model: type[Dataset | Rubric | ReviewQueue | System | JudgeEndpoint]
+    request: TeamRequest, model: type[Dataset | Rubric | ReviewQueue | System | Judge | JudgeEndpoint]
 ) -> dict[str, Any]:
     """Whether the archived rows are asked for, and how many there are: for `shared/frame/_archived.html`."""
     count = archived_count(request.team, model)

@@ -212,7 +212,7 @@ def test_the_judge_of_the_environment_is_listed_without_its_key(people: Cast, si
 
 @override_settings(OFFLINE_JUDGE_URL="")
 def test_without_any_judge_the_page_says_what_to_do(people: Cast, sign_in) -> None:
-    assert "No judge yet" in sign_in(people.bob).get(url("settings_judges", people)).content.decode()
+    assert "No model yet" in sign_in(people.bob).get(url("settings_judges", people)).content.decode()
 
 
 def test_the_list_of_judges_costs_the_same_queries_however_many(

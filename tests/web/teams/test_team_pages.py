@@ -203,4 +203,4 @@ def test_the_banner_leads_owners_alone_to_the_page_of_judges(people: Cast, sign_
         page = sign_in(user).get(reverse("dashboard", args=[people.team.slug])).content.decode()
         banner = page[page.index('class="banner') :].partition("</div>")[0]
         assert (f'href="{judges}"' in banner) is (user == people.alice)
-        assert ("An owner can add a real judge." in banner) is (user != people.alice)
+        assert ("An owner can add a model." in banner) is (user != people.alice)

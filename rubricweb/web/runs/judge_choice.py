@@ -1,0 +1,98 @@
+"""What the launch form offers to grade by: models, and versions of judges."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from django.utils.html import format_html
+
+from rubricweb.engine.judging.definition import JudgeDefinition
+from rubricweb.errors import Conflict, NotFound
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.models import Judge, JudgeVersion, Team, VersionOrigin, asked_judges, unarchived
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.judges.definitions import resolved, usual_name
+from rubricweb.services.judges.versions import version_called
+from rubricweb.templatetags.display import usd
+
+PEOPLES = (VersionOrigin.KEPT, VersionOrigin.FILE)
+"""How versions come to be that a model and a way of asking alone are not."""
+
+
+def offered_versions(team: Team, asked: str) -> dict[str, JudgeVersion]:
+    """The current version of each judge that people made something of, and the one that is `asked` for, by
+    what a run names it: support-judge@v3.
+    """
+    judges = Judge.objects.filter(unarchived(), team=team, versions__origin__in=PEOPLES).distinct()
+    found = []
+    for judge in judges.select_related("current", "team").order_by("name"):
+        if judge.current is not None:
+            judge.current.judge = judge
+            found.append(judge.current)
+    try:
+        named = version_called(team, asked.replace("\0", ""))
+    except (Conflict, NotFound):
+        named = None
+    return {str(version): version for version in [*([named] if named else []), *found]}
+
+
+def judge_choices(
+    models: Mapping[str, JudgeConfig], versions: Mapping[str, JudgeVersion]
+) -> list[tuple[str, str]]:
+    """What a run may be graded by, as a form offers it: models first, then versions of judges."""
+    return [
+        *(
+            (judge_id, described(config.name, _about(judge_id, config)))
+            for judge_id, config in models.items()
+        ),
+        *(
+            (words, described(f"{version.judge.name} · {words}", _about_version(version)))
+            for words, version in versions.items()
+        ),
+    ]
+
+
+def _about_version(version: JudgeVersion) -> str:
+    """Whom it asks and how, in a line."""
+    definition = version.definition
+    about = usual_name(definition)
+    if not definition.wording.is_shipped or any(member.wording for member in definition.members):
+        about += "; with words of its own"
+    if any(member.address == endpoints.OFFLINE for member in definition.members):
+        about += f". {endpoints.OFFLINE_ABOUT} It reads no instructions."
+    return about
+
+
+def described(title: str, line: str) -> str:
+    """A choice with a line below it."""
+    return format_html('<span>{}<span class="check__help">{}</span></span>', title, line)
+
+
+def _about(judge_id: str, config: JudgeConfig) -> str:
+    if judge_id == endpoints.OFFLINE:
+        return endpoints.OFFLINE_ABOUT
+    prices = (config.input_usd_per_million, config.output_usd_per_million)
+    price = (
+        "price unknown" if None in prices else f"{usd(prices[0])} in, {usd(prices[1])} out per million tokens"
+    )
+    return f"{config.model} at {urlsplit(config.base_url).hostname} · {price}"
+
+
+def votes_of(definition: JudgeDefinition) -> tuple[int, ...]:
+    """How many votes each of its stages casts."""
+    repeats = definition.voting.repeats if definition.voting else (1,)
+    members = [member.stage for member in definition.members]
+    return tuple(members.count(stage) * times for stage, times in enumerate(repeats))
+
+
+def config_of(version: JudgeVersion) -> JudgeConfig | None:
+    """Whom it asks first, as things are today; None where that one is no more."""
+    try:
+        judge, panel = resolved(version.judge.team, version.definition)
+    except Conflict:
+        return None
+    return asked_judges(judge, panel)[0].config
+
+
+def named_by(version: JudgeVersion | None) -> str:
+    """What a run of this version is started with again; "" for one that a model and a way of asking are."""
+    return str(version) if version is not None and version.origin in PEOPLES else ""

@@ -1,0 +1,116 @@
+"""A run that is started with a version of a judge, on the page that launches runs."""
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from rubricweb.engine.autograders.instructions import FormTexts, JudgeWording
+from rubricweb.models import JudgeVersion, Run
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.judges import versions
+from tests import factories
+from tests.factories import Cast
+
+
+@pytest.fixture
+def kept(people: Cast) -> JudgeVersion:
+    """A judge with words of its own, which asks about all criteria at once."""
+    row = endpoints.add_endpoint(
+        people.team, by=people.alice, name="gpt-5-mini", base_url="http://127.0.0.1:9/v1", model="m"
+    )
+    picked = started(people, row.judge_id)
+    assert picked.judge_version is not None
+    definition = picked.judge_version.definition.model_copy(
+        update={
+            "autograder": "one_shot",
+            "wording": JudgeWording(instructions=FormTexts(without_options="{{frame}} Be strict.")),
+        }
+    )
+    return versions.create_judge(people.team, definition, by=people.ed, name="Support judge")
+
+
+def started(people: Cast, judge_id: str) -> Run:
+    return factories.run(
+        people.team,
+        people.ed,
+        dataset=factories.dataset(people.team, people.ed),
+        rubric_version=factories.version(people.team, people.ed),
+        judge_id=judge_id,
+    )
+
+
+def page(people: Cast, client: Any, query: str = "") -> str:
+    return " ".join(client.get(address(people) + query).content.decode().split())
+
+
+def address(people: Cast) -> str:
+    return reverse("run_new", args=[people.team.slug])
+
+
+def form(people: Cast, judge: str, **fields: Any) -> dict[str, Any]:
+    run = people.team.runs.first()
+    return {
+        "sent": "1",
+        "dataset": run.dataset_id,
+        "rubric_version": run.rubric_version_id,
+        "judge": judge,
+        "autograder": "per_criterion",
+        "reply_format": "json",
+        "repeats": "1",
+        "no_cap": "on",
+        "use_cache": "on",
+        "normalize": "on",
+    } | fields
+
+
+def test_a_judge_that_people_made_is_offered_and_a_picked_one_is_its_model(
+    people: Cast, sign_in, kept
+) -> None:
+    shown = page(people, sign_in(people.ed))
+    assert 'value="support-judge@v1"' in shown
+    assert "all at once; with words of its own" in shown
+    assert "gpt-5-mini-criterion-by-criterion@v1" not in shown
+    # An earlier version, or one that was picked, is offered where its page leads here.
+    asked = page(people, sign_in(people.ed), "?judge=gpt-5-mini-criterion-by-criterion@v1")
+    assert 'value="gpt-5-mini-criterion-by-criterion@v1" required id="id_judge_2" checked' in asked
+    assert "nobody@v4" not in page(people, sign_in(people.ed), "?judge=nobody@v4%00")
+
+
+def test_a_run_by_a_judge_is_asked_in_its_way_and_words_whatever_the_form_says(
+    people: Cast, sign_in, kept
+) -> None:
+    client = sign_in(people.ed)
+    dataset = people.team.runs.first().dataset_id
+    plan = client.get(address(people), form(people, "support-judge@v1"), headers={"HX-Request": "true"})
+    assert plan.context["plan"].calls == people.team.runs.first().run_items.count()  # a call for each item
+    answer = client.post(address(people), form(people, "support-judge@v1"))
+    run = Run.objects.latest("pk")
+    assert (answer.status_code, run.dataset_id) == (302, dataset)
+    assert (run.judge_version, run.autograder) == (kept, "one_shot")
+    # And it can be started again so.
+    assert 'value="support-judge@v1" required id="id_judge_2" checked' in page(
+        people, client, f"?again={run.pk}"
+    )
+
+
+def test_votes_and_examples_beside_a_judge_are_refused_at_their_fields(people: Cast, sign_in, kept) -> None:
+    client = sign_in(people.ed)
+    there = Run.objects.count()
+    for fields, wrong in (
+        ({"repeats": "3"}, "repeats"),
+        ({"further": ["offline"]}, "further"),
+        ({"examples_from": people.team.runs.first().dataset_id}, "examples_from"),
+    ):
+        answer = client.post(address(people), form(people, "support-judge@v1", **fields))
+        assert (answer.status_code, list(answer.context["form"].errors)) == (422, [wrong])
+    assert Run.objects.count() == there
+
+
+def test_a_judge_whose_model_is_gone_says_so(people: Cast, sign_in, kept) -> None:
+    [row] = endpoints.endpoints_of(people.team)
+    endpoints.remove_endpoint(row, by=people.alice, now=timezone.now())
+    answer = sign_in(people.ed).post(address(people), form(people, "support-judge@v1"))
+    assert answer.status_code == 422
+    assert "which is none of the team" in answer.content.decode()
