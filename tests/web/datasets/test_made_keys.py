@@ -11,7 +11,7 @@ from rubricweb.services import comments
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
-from tests.worlds.made_keys import MADE
+from tests.worlds.furnished import MADE
 
 ASKED = [
     {"system": f"{name}@v1", "prompt": f"{word}?", "submission": f"{word} by {name}"}
