@@ -7,8 +7,7 @@ from django.db import transaction
 
 from tests.commands.test_access import COMMANDS, names
 from tests.factories import Cast
-from tests.made_keys import MADE, make_keys
-from tests.worlds.furnished import Furnished
+from tests.worlds.furnished import MADE, Furnished, make_keys
 
 DATA = {("export",)}
 """What prints a file, in which the key is the item's name for programs."""

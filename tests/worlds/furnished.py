@@ -1,11 +1,12 @@
 """Two teams with one of everything, for walks that ask every route, operation and command as every role."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
 
-from rubricweb.models import UNENDED, JudgeCall, Role, Team, User
+from rubricweb.models import UNENDED, Case, Item, JournalEntry, JudgeCall, Role, Team, User
 from rubricweb.services import comments, notices
 from rubricweb.services.datasets.halves.drawing import split_cases
 from rubricweb.services.datasets.systems import named_versions
@@ -18,6 +19,9 @@ from rubricweb.services.teams import invitations, teams
 from tests import factories
 from tests.factories import Cast, cast
 from tests.judging import InProcessJudge, grade
+
+MADE = re.compile(r"auto-[0-9a-f]{16}")
+"""What a key looks like that was made from the content."""
 
 
 @dataclass(frozen=True)
@@ -116,3 +120,22 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
         "system_version_id": version_of_system.pk,
         "notice_id": owner.notices.get(queue=queue).pk,
     }
+
+
+def make_keys(team: Team) -> None:
+    """Gives all items and cases of the team keys as files without ids do, made from the content.
+
+    And the lines of its journal what was written of them once.
+    """
+    for item in Item.objects.filter(dataset__team=team):
+        item.key = f"auto-{item.pk:016x}"
+        item.save(update_fields=["key"])
+    for case in Case.objects.filter(dataset__team=team):
+        case.key = f"auto-{case.pk:016x}"
+        case.save(update_fields=["key"])
+    for line in JournalEntry.objects.filter(team=team, target_kind="item"):
+        line.target_label = f"auto-{line.target_id:016x}"
+        line.save(update_fields=["target_label"])
+    for line in JournalEntry.objects.filter(team=team, target_kind="review", detail__has_key="item"):
+        line.detail["item"] = f"auto-{line.target_id:016x}"
+        line.save(update_fields=["detail"])

@@ -15,10 +15,8 @@ from rubricweb.engine.autograders.examples.few_shot import (
     draw_examples,
 )
 from rubricweb.engine.autograders.prompted import VerdictAutograder
-from rubricweb.engine.formats.content_ids import name_of
 from rubricweb.engine.judging.definition import JudgeDefinition, JudgeExample
 from rubricweb.engine.number_format import counted
-from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Invalid
 from rubricweb.models import (
@@ -200,8 +198,7 @@ def _drawn(
             exclude=_words(graded),
         )
     except ExamplesOverlap as error:
-        shared = [candidates[key][1] for key in error.item_ids]
-        raise _graded_too(shared) from error
+        raise _overlap(error, {key: pk for key, (pk, _) in candidates.items()}) from error
     if not examples.by_criterion and len(candidates) < len(labels):
         raise Invalid.at(
             "few_shot.dataset",
@@ -229,15 +226,6 @@ def _drawn(
     )
 
 
-def _graded_too(shared: Sequence[Candidate]) -> Invalid:
-    named = [name_of(one.item_id, first_words(one.submission.output)) for one in shared[:5]]
-    return Invalid.at(
-        "few_shot.dataset",
-        f"{len(shared)} items that are to be graded ({', '.join(named)})",
-        "items with other ids and other words than those of the run",
-    )
-
-
 def _but_for(hidden: int) -> str:
     """How many items were not looked at, whatever their labels are; "" for none."""
     return f", apart from {counted(hidden, 'item')} of cases you are still to review blind" if hidden else ""
@@ -253,6 +241,15 @@ def _free(labelled: QuerySet[Item], graded: QuerySet[Item]) -> QuerySet[Item]:
     words = graded.exclude(content_hash="").values("content_hash")
     same_words = Q(content_hash__in=words, dataset__in=graded.values("dataset"))
     return labelled.exclude(case__half=TEST).exclude(case__in=graded.values("case")).exclude(same_words)
+
+
+def _overlap(error: ExamplesOverlap, ids: Mapping[str, int]) -> Invalid:
+    first = Item.objects.filter(pk__in=[ids[key] for key in error.item_ids[:5]]).order_by("position")
+    return Invalid.at(
+        "few_shot.dataset",
+        f"{len(error.item_ids)} items that are to be graded ({', '.join(names_of(first).values())})",
+        "items with other ids and other words than those of the run",
+    )
 
 
 def _labels(

@@ -1,5 +1,6 @@
 """Pages of the runs room: the list, a run while it runs and after, one item's report."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import HttpResponse
@@ -85,7 +86,8 @@ def runs(request: TeamRequest) -> HttpResponse:
 def run(request: TeamRequest, run_id: int) -> HttpResponse:
     """The page; with htmx the results alone, which are asked for again while the run goes on."""
     run = access.access_run(request.team, run_id)
-    context = _results(request, run) | _errors(request, run)
+    context = _errors(request, run)
+    context |= _results(request, run, context["errors"])
     if request.htmx:
         return render(request, "runs/results/_results.html", context)
     context["hides_examples"] = hides_examples(run, request.user)
@@ -112,8 +114,9 @@ def live(request: TeamRequest, run_id: int) -> HttpResponse:
     context = _live(request, run) | _errors(request, run)
     status = 200 if context["progress"].poll_seconds else STOP_POLLING
     if context["phase"] == seen:
+        context |= titles(request, _examples(context["errors"]))
         return render(request, "runs/live/_live.html", context, status=status)
-    context |= _results(request, run) | _controls(request, run) | {"moved": True}
+    context |= _results(request, run, context["errors"]) | _controls(request, run) | {"moved": True}
     answer = render(request, "runs/live/_moved.html", context, status=status)
     return trigger_client_event(answer, "run:moved")
 
@@ -146,9 +149,12 @@ def _live(request: TeamRequest, run: Run) -> dict[str, Any]:
 def _errors(request: TeamRequest, run: Run) -> dict[str, Any]:
     """What failed, for the list of it; of a finished run for the notice above the results as well."""
     classes = errors.error_classes(run, viewer=request.user)
-    named = titles(request, (error.newest.item_id for error in classes if error.newest))
-    failed = sum(error.count for error in classes)
-    return {"errors": classes, "failed_verdicts": failed, "error_titles": named["titles"]}
+    return {"errors": classes, "failed_verdicts": sum(error.count for error in classes)}
+
+
+def _examples(classes: Iterable[errors.ErrorClass]) -> list[int]:
+    """The items that the list of errors names."""
+    return [error.newest.item_id for error in classes if error.newest]
 
 
 def _controls(request: TeamRequest, run: Run) -> dict[str, Any]:
@@ -174,7 +180,7 @@ def select(request: TeamRequest, run_id: int) -> HttpResponse:
     return use(request, chosen, back=f"{back}?{urlencode(narrowed)}#items", run_id=run.pk)
 
 
-def _results(request: TeamRequest, run: Run) -> dict[str, Any]:
+def _results(request: TeamRequest, run: Run, classes: Iterable[errors.ErrorClass]) -> dict[str, Any]:
     order = request.GET.get("sort", "score")
     result = results.result(run, viewer=request.user)
     # After the result: of items it counts, none that is graded meanwhile is missing in the list.
@@ -188,7 +194,8 @@ def _results(request: TeamRequest, run: Run) -> dict[str, Any]:
     failed = results.errored_items(run, viewer=request.user) if result.errored else []
     return {
         "run": run,
-        **titles(request, [row.item_id for row in (*page.rows, *failed)]),
+        # Those of the list of errors too: asked for apart they would take as many queries again.
+        **titles(request, [*(row.item_id for row in (*page.rows, *failed)), *_examples(classes)]),
         "result": result,
         "rates": rates,
         "choices": [rate for rate in rates if rate.criterion.kind == "choice"],

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests import factories
 from tests.factories import Cast
-from tests.made_keys import MADE
+from tests.worlds.furnished import MADE
 
 ITEMS = [{"submission": "Rome is the capital."}, {"id": "given", "submission": "Oslo is."}]
 ASKED = [

@@ -16,7 +16,7 @@ from tests.commands.terminal import terminal_of
 from tests.factories import Cast
 from tests.installation import Installation
 from tests.judging import InProcessJudge, grade
-from tests.made_keys import MADE
+from tests.worlds.furnished import MADE
 from tests.worlds.systems import Versions, answer, versions
 
 CRITERIA = [

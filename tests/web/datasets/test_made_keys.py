@@ -11,7 +11,7 @@ from rubricweb.services import comments
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
-from tests.made_keys import MADE
+from tests.worlds.furnished import MADE
 
 ASKED = [
     {"system": f"{name}@v1", "prompt": f"{word}?", "submission": f"{word} by {name}"}
@@ -103,9 +103,12 @@ def test_an_error_of_a_run_names_its_item_by_words(people: Cast, sign_in) -> Non
     version = factories.version(people.team, people.ed)
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
     grade(run, InProcessJudge(lambda requirement, response: JudgeError("timeout", "No answer within 60 s.")))
-    page = sign_in(people.ed).get(reverse("run", args=[people.team.slug, run.pk])).content.decode()
-    assert "Rome it is." in page
-    assert not MADE.search(page)
+    ed, of_run = sign_in(people.ed), [people.team.slug, run.pk]
+    page = ed.get(reverse("run", args=of_run)).content.decode()
+    polled = ed.get(reverse("run_live", args=of_run), {"seen": "finished"}, headers={"HX-Request": "true"})
+    for shown in (page, polled.content.decode()):
+        assert "Rome it is." in shown
+        assert not MADE.search(shown)
 
 
 def test_the_audit_log_keeps_no_made_key_and_no_words(people: Cast, sign_in) -> None:

@@ -73,8 +73,7 @@ class Wilcoxon(Shape[ShownWilcoxon]):
 class NamedCases(Shape[ShownNamedCases]):
     """So many rows of the list of changes, and the first twenty of their cases by key; items have no keys."""
 
-    # Keys name cases to programs.
-    names: Annotated[tuple[str, ...], Field(exclude=True)] = ()
+    names: Annotated[tuple[str, ...], Field(exclude=True)] = ()  # those are for people
 
 
 class CasesWithoutPair(Shape[ShownCasesWithoutPair]):
@@ -168,9 +167,7 @@ class RunDiff(Schema):
     run: RunSide
     baseline: RunSide
     settings: list[Setting]
-    scale: Annotated[
-        Literal["score", "raw score"], Field(description="Raw scores when only one run normalised.")
-    ]
+    scale: Annotated[Literal["score", "raw score"], Field(description="Raw when only one run normalised.")]
     paired_by: PairedByName
     n: int
     difference: Figure

@@ -8,7 +8,7 @@ from rubricweb.models import User
 from tests import factories
 from tests.api.client import ApiClient, upload
 from tests.factories import Cast
-from tests.made_keys import MADE
+from tests.worlds.furnished import MADE
 
 TWICE = '{"submission": "Rome it is."}\n{"submission": " Rome it is. "}\n'
 ASKED = [

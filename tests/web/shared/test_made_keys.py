@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from tests.factories import Cast
-from tests.made_keys import MADE, make_keys
 from tests.web.test_access import address, routes
-from tests.worlds.furnished import Furnished
+from tests.worlds.furnished import MADE, Furnished, make_keys
 
 DATA = {"export_download"}
 """What answers with a file, in which the key is the item's name for programs."""
