@@ -100,6 +100,8 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("comments", "reopen"): (Role.ANNOTATOR, "{comment}"),
     ("comments", "remove"): (Role.ANNOTATOR, "{comment}"),
     ("endpoints", "list"): (Role.VIEWER, ""),
+    ("endpoints", "find"): (Role.OWNER, ""),
+    ("endpoints", "models"): (Role.OWNER, "{endpoint}"),
     ("endpoints", "show"): (Role.VIEWER, "{endpoint}"),
     ("endpoints", "add"): (Role.OWNER, "new --base-url https://judge.example/v1 --model m"),
     ("endpoints", "edit"): (Role.OWNER, "{endpoint} --temperature 1"),

@@ -86,7 +86,12 @@ PRINTED = {
 ELSEWHERE = {
     *("gold mark", "gold unmark", "gold let-on", "gold try-again", "comments edit", "members link"),
     *("datasets raters", "datasets rater-kind", "import-labels", "adjudication list", "compare"),
-    *("endpoints test", "judge test"),
+    *(
+        "endpoints test",
+        "endpoints find",
+        "endpoints models",
+        "judge test",
+    ),  # tests/commands/teams/test_endpoints.py
     "datasets add-answers",  # tests/commands/datasets/test_rooms_of_data.py
     "datasets columns",  # tests/commands/datasets/test_columns.py
     "datasets import",  # tests/commands/datasets/test_background_imports.py

@@ -180,6 +180,7 @@ def runs(room: argparse.ArgumentParser) -> None:
     listed = action("list", "the newest runs", "list_runs")
     listed.add_argument("--state", default="", help="only those that are running, paused, finished, …")
     listed.add_argument("--dataset", default="", metavar="DATASET", help="only over this one: id:N|NAME")
+    listed.add_argument("--judge", default="", metavar="JUDGE", help="only by versions of this: its slug")
     listed.add_argument("--limit", type=positive, default=20, metavar="N", help="how many (default 20)")
     listed.add_argument("--json", action="store_true", help="print a JSON object a line")
     shown = action("show", "one run, with what went wrong and its log")

@@ -15,7 +15,7 @@ from rubricweb.management.terminal.printed import Table, facts, say, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Role, Run, RunMode, RunState
 from rubricweb.selectors.datasets.new_items import new_item_count
-from rubricweb.selectors.judges import withheld_judges
+from rubricweb.selectors.judges import judge_called, withheld_judges
 from rubricweb.selectors.runs import errors as run_errors
 from rubricweb.selectors.runs import listing as selected
 from rubricweb.selectors.runs import log, results
@@ -36,12 +36,16 @@ def list_runs(options: argparse.Namespace) -> int:
     """The newest runs of the team, a line each."""
     actor = resolve_actor(options, Role.VIEWER)
     dataset = lookup.dataset_called(actor.team, options.dataset) if options.dataset else None
+    judge = judge_called(actor.team, options.judge) if options.judge else None
+    narrowed = selected.of(
+        dataset_id=dataset.pk if dataset else None, named_judge_id=judge.pk if judge else None
+    )
     page = first(
         options.limit,
         lambda cursor, size: selected.runs(
             actor.team,
             viewer=actor.user,
-            narrowed=selected.of(dataset_id=dataset.pk if dataset else None),
+            narrowed=narrowed,
             state=options.state,
             cursor=cursor,
             size=size,
@@ -58,7 +62,6 @@ def list_runs(options: argparse.Namespace) -> int:
     else:
         note("There are no such runs yet.")
     note_more(page, options.limit)
-    narrowed = selected.of(dataset_id=dataset.pk if dataset else None, rubric_id=None)
     archived = options.state == selected.ARCHIVED
     note_left_out(archived_left_out(actor.team, Run, narrowed, archived=archived), "--state archived")
     return 0

@@ -209,4 +209,7 @@ def test_a_run_is_graded_by_a_version_at_the_terminal(ed: Terminal, people: Cast
     ed(*graded, "at-once")  # nobody answers there
     started = Run.objects.get()
     assert (str(started.judge_version), started.autograder) == ("at-once@v1", "one_shot")
+    assert ed("runs", "list", "--judge", "at-once", "--json").out.count("at-once@v1") == 1
+    assert ed("runs", "list", "--judge", "support-judge", "--json").out == ""
+    assert ed("runs", "list", "--judge", "nobody").code == 1
     assert "At once, at-once@v1" in ed("runs", "show", started.pk).out

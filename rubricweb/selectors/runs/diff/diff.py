@@ -244,7 +244,7 @@ def run_diff(
     return RunDiff(
         run=run,
         baseline=baseline,
-        settings=settings_that_differ(run, baseline, partners),
+        settings=settings_that_differ(run, baseline, partners, viewer),
         scale=score_scale(run, baseline),
         scores=scores,
         below_bar=compare_below_bar(changes.baseline.passed, changes.run.passed),

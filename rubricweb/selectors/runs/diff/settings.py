@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from rubricweb.models import JudgeSnapshot, Run
+from rubricweb.models import JudgeSnapshot, Run, User
+from rubricweb.selectors.judges import is_withheld_judge
 from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
 from rubricweb.selectors.runs.graders import examples_words, panel_words
 from rubricweb.selectors.runs.judge_settings import judge_settings, setting_words, told_otherwise
@@ -25,14 +26,16 @@ _RUN = {
 }
 
 
-def settings_that_differ(run: Run, baseline: Run, partners: MatchedCriteria) -> tuple[Setting, ...]:
+def settings_that_differ(
+    run: Run, baseline: Run, partners: MatchedCriteria, viewer: User
+) -> tuple[Setting, ...]:
     """What a difference may come from, the most telling first; the dataset is the same."""
     found = [Setting("Rubric", _rubric(run), _rubric(baseline))]
     found.append(Setting("Half of the dataset", _half(run), _half(baseline)))
     found.append(Setting("Judge", run.judge.name, baseline.judge.name))
     found.append(Setting("Model", run.judge.model, baseline.judge.model))
     if told_otherwise(run, baseline):
-        found.append(Setting("Instructions", _told(run), _told(baseline)))
+        found.append(Setting("Instructions", _told(run, viewer), _told(baseline, viewer, "others")))
     found += _judges(run, baseline)
     found += [
         Setting(name, setting_words(getattr(run, key)), setting_words(getattr(baseline, key)))
@@ -53,8 +56,13 @@ def _rubric(run: Run) -> str:
     return "each item's own" if run.rubric_version is None else str(run.rubric_version)
 
 
-def _told(run: Run) -> str:
-    return f"those of {run.judge_version}" if run.judge_version else "none"
+def _told(run: Run, viewer: User, unnamed: str = "withheld") -> str:
+    """Of which version they are; a person who must not know that learns only that they differ."""
+    if run.judge_version is None:
+        return "none"
+    if is_withheld_judge(run.judge_version.judge, viewer):
+        return unnamed
+    return f"those of {run.judge_version}"
 
 
 def _scores(run: Run) -> str:

@@ -246,7 +246,7 @@ def asked_words(run: Run, before: Run) -> list[str]:
     """How its judges were asked other than those of the same names were in the run before."""
     if run.judge.name != before.judge.name:
         return []
-    told = [f"instructions of {run.judge_version}"] if told_otherwise(run, before) else []
+    told = ["other instructions"] if told_otherwise(run, before) else []
     return other_words(_asked(run), _asked(before)) + told
 
 
