@@ -10,8 +10,9 @@ from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.discovery.model_lists import ModelList, ask_for_models, without
 from rubricweb.judges.discovery.providers import PROVIDERS, Provider
-from rubricweb.models import JudgeEndpoint, Team
+from rubricweb.models import JudgeEndpoint, Team, User
 from rubricweb.services.endpoints import endpoints
+from rubricweb.services.shared.names import numbered
 
 LOCAL_SECONDS = 1.0
 """How long a server on this machine has to answer; one that is there does at once."""
@@ -63,6 +64,31 @@ def providers_with_keys() -> list[Provider]:
     if not settings.JUDGE_ALLOW_PRIVATE_HOSTS:
         return []
     return [one for one in PROVIDERS if os.environ.get(one.environment, "").strip()]
+
+
+def add_found(team: Team, *, by: User, base_url: str, model: str) -> JudgeEndpoint:
+    """Adds a model that was found, under its own name: of a server on this machine, or of a provider with the
+    key that is in the environment. Of a name that is taken it is the second, "m (2)".
+
+    Raises Invalid for an address that nothing was found at.
+    """
+    known = {f"http://127.0.0.1:{port}/v1": "" for port in LOCAL_PORTS}
+    marked = {one.base_url for one in PROVIDERS if one.cache_marks}
+    known |= {one.base_url: os.environ[one.environment].strip() for one in providers_with_keys()}
+    if base_url not in known or not settings.JUDGE_ALLOW_PRIVATE_HOSTS:
+        raise Invalid.at("base_url", repr(base_url[:200]), "an address that a model was found at")
+    taken = {endpoint.name for endpoint in endpoints.endpoints_of(team)}
+    taken |= {endpoint.name for endpoint in endpoints.endpoints_of(team, archived=True)}
+    name = next(one for one in numbered(model.strip()[:74] or "model") if one not in taken)
+    return endpoints.add_endpoint(
+        team,
+        by=by,
+        name=name,
+        base_url=base_url,
+        model=model,
+        api_key=known[base_url],
+        cache_marks=base_url in marked,
+    )
 
 
 def provider_called(slug: str) -> Provider:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -10,8 +11,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid
+from rubricweb.judges.discovery.providers import PROVIDERS
 from rubricweb.models import JudgeEndpoint, Role
-from rubricweb.services.endpoints import endpoints
+from rubricweb.services.endpoints import discovery, endpoints
 from rubricweb.services.endpoints.trials import try_judge
 from rubricweb.web.http import TeamRequest, now, team_page
 from rubricweb.web.judges.forms import JudgeForm
@@ -26,10 +28,43 @@ def judges(request: TeamRequest) -> HttpResponse:
 
 
 @team_page(Role.OWNER)
+@require_safe
+@never_cache
+def found(request: TeamRequest) -> HttpResponse:
+    """What answers on this machine, and whose keys are in the environment; with htmx that alone."""
+    context: dict[str, Any] = {
+        "servers": discovery.local_servers(),
+        "providers": discovery.providers_with_keys(),
+    }
+    if request.htmx:
+        return render(request, "judges/models/_found.html", context)
+    return _judges_page(request, is_found=True, **context)
+
+
+@team_page(Role.OWNER)
+@require_POST
+def add_found(request: TeamRequest) -> HttpResponse:
+    """Adds a model that was found, by its address and its name there."""
+    base_url, model = request.POST.get("base_url", ""), request.POST.get("model", "")
+    try:
+        added = discovery.add_found(request.team, by=request.user, base_url=base_url, model=model)
+    except (Invalid, Conflict) as error:
+        return _judges_page(request, refused=str(error), status=422)
+    messages.success(request, f"{added} can be asked now. Test it before a run depends on it.")
+    return redirect("settings_judges", request.team.slug)
+
+
+@team_page(Role.OWNER)
 @never_cache
 def new(request: TeamRequest) -> HttpResponse:
+    """A new endpoint; `?provider=mistral` fills in what is known of a provider."""
     if request.method != "POST":
-        return render(request, "judges/model.html", {"form": JudgeForm()})
+        known = {one.slug: one for one in PROVIDERS}.get(request.GET.get("provider", ""))
+        filled_in: dict[str, Any] = (
+            {"base_url": known.base_url, "cache_marks": known.cache_marks} if known else {}
+        )
+        context = {"form": JudgeForm(initial=filled_in), "presets": PROVIDERS, "preset": known}
+        return render(request, "judges/models/model.html", context)
     form = JudgeForm(request.POST)
     if form.is_valid():
         try:
@@ -39,7 +74,7 @@ def new(request: TeamRequest) -> HttpResponse:
         else:
             messages.success(request, f"{endpoint} can be asked now. Test it before a run depends on it.")
             return redirect("settings_judges", request.team.slug)
-    return render(request, "judges/model.html", {"form": form.without_secrets()}, status=422)
+    return render(request, "judges/models/model.html", {"form": form.without_secrets()}, status=422)
 
 
 @team_page(Role.VIEWER, post=Role.OWNER)
@@ -90,11 +125,13 @@ def test(request: TeamRequest) -> HttpResponse:
     except (Invalid, Conflict) as error:
         context["refused"] = str(error)
     if request.htmx:
-        return render(request, "judges/_trial.html", context)
+        return render(request, "judges/models/_trial.html", context)
     return _judges_page(request, tested=judge_id, **context)
 
 
-def _judges_page(request: TeamRequest, *, archived: bool = False, **more: Any) -> HttpResponse:
+def _judges_page(
+    request: TeamRequest, *, archived: bool = False, status: int = 200, **more: Any
+) -> HttpResponse:
     rows = {row.judge_id: row for row in endpoints.endpoints_of(request.team, archived=archived)}
     judges = endpoints.archived_judges(request.team) if archived else endpoints.judges_of(request.team)
     found = [
@@ -103,7 +140,8 @@ def _judges_page(request: TeamRequest, *, archived: bool = False, **more: Any) -
     ]
     offline = {"offline": endpoints.OFFLINE, "offline_about": endpoints.OFFLINE_ABOUT}
     context = {"judges": found, **offline, **archive_link(request, JudgeEndpoint), **more}
-    return render(request, "judges/models.html", context)
+    context["looks_around"] = settings.JUDGE_ALLOW_PRIVATE_HOSTS and not archived
+    return render(request, "judges/models/models.html", context, status=status)
 
 
 def _judge_page(
@@ -111,4 +149,4 @@ def _judge_page(
 ) -> HttpResponse:
     context = {"endpoint": endpoint, "form": form, "header_names": endpoints.header_names(endpoint)}
     context |= archive_words(endpoint)
-    return render(request, "judges/model.html", context, status=status)
+    return render(request, "judges/models/model.html", context, status=status)
