@@ -81,3 +81,8 @@ class JudgeVersion(models.Model):
     def __str__(self) -> str:
         """support-judge@v3. Reads `self.judge`."""
         return f"{self.judge.slug}@v{self.number}"
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a person made it, and did not merely pick a model and a way of asking."""
+        return self.origin in (VersionOrigin.KEPT, VersionOrigin.FILE)

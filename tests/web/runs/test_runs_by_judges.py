@@ -114,3 +114,26 @@ def test_a_judge_whose_model_is_gone_says_so(people: Cast, sign_in, kept) -> Non
     answer = sign_in(people.ed).post(address(people), form(people, "support-judge@v1"))
     assert answer.status_code == 422
     assert "which is none of the team" in answer.content.decode()
+
+
+def test_a_run_and_the_list_of_runs_name_the_version_of_a_judge(
+    people: Cast, sign_in, kept: JudgeVersion
+) -> None:
+    by_model = Run.objects.get()
+    by_version = factories.run(
+        people.team,
+        people.ed,
+        dataset=by_model.dataset,
+        rubric_version=by_model.rubric_version,
+        judge_id=str(kept),
+    )
+    client = sign_in(people.bob)
+    for run in (by_version, by_model):
+        shown = client.get(reverse("run", args=[people.team.slug, run.pk])).content.decode()
+        assert str(run.judge_version) in shown
+        assert reverse("judge", args=[people.team.slug, run.judge_version.judge_id]) in shown
+    listed = client.get(reverse("runs", args=[people.team.slug])).content.decode()
+    assert "support-judge@v1" in listed
+    # What was merely picked is called as it is on the page of models.
+    assert str(by_model.judge_version) not in listed
+    assert "gpt-5-mini" in listed
