@@ -274,7 +274,7 @@ def test_every_setting_that_shapes_answers_is_told(people: Cast, dataset, versio
     """Judges and panels that lists call by the same name."""
 
     def differing(run: Run, baseline: Run) -> list[tuple[str, str, str]]:
-        found = settings_that_differ(run, baseline, MatchedCriteria.of(run, baseline))
+        found = settings_that_differ(run, baseline, MatchedCriteria.of(run, baseline), people.ed)
         return [(one.name, one.run, one.baseline) for one in found]
 
     def planned(panel: Panel | None = None, **config) -> Run:
