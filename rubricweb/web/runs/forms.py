@@ -139,7 +139,9 @@ class NewRun(VotingFields):
     COSTS = ("budget_usd", "no_cap", "use_cache", "batch")
     SCORING = ("abstention", "on_error", "normalize", "option_seed")
 
-    def __init__(self, *args: Any, team: Team, selection: Selection | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, team: Team, viewer: User, selection: Selection | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.team, self.selection = team, selection
         choices = plans.run_choices(team)
@@ -158,7 +160,7 @@ class NewRun(VotingFields):
             [(name, described(autograder_title(name), autograder_line(name))) for name in AUTOGRADERS],
         )
         asked = self.data.get("judge") if self.is_bound else self.initial.get("judge")
-        self.judge_versions = offered_versions(team, str(asked or ""))
+        self.judge_versions = offered_versions(team, str(asked or ""), viewer)
         offer(self, "judge", judge_choices(self.judges, self.judge_versions))
         if self.chosen_version is not None:
             self.fields["autograder"].required = self.fields["reply_format"].required = False
@@ -303,7 +305,7 @@ class NewRun(VotingFields):
 
     def forecast(self, viewer: User, now: datetime) -> tuple[Forecast | None, str]:
         """What it would cost and take, or why that cannot be said; both empty while it is not filled in."""
-        typed = self if self.is_bound else NewRun(self._typed(), team=self.team, selection=self.selection)
+        typed = self if self.is_bound else self._again(viewer)
         if not typed.is_valid():
             return None, ""
         try:
@@ -318,6 +320,10 @@ class NewRun(VotingFields):
         except Refusal as error:
             return None, self._named(*self._field_and_message(error))
         return made.forecast, ""
+
+    def _again(self, viewer: User) -> "NewRun":
+        """The form as it would be if what stands in it now were sent."""
+        return NewRun(self._typed(), team=self.team, viewer=viewer, selection=self.selection)
 
     def chosen_judge(self) -> JudgeConfig | None:
         if (version := self.chosen_version) is not None:

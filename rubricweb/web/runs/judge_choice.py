@@ -8,7 +8,8 @@ from django.utils.html import format_html
 from rubricweb.engine.judging.definition import JudgeDefinition
 from rubricweb.errors import Conflict, NotFound
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.models import Judge, JudgeVersion, Team, VersionOrigin, asked_judges, unarchived
+from rubricweb.models import Judge, JudgeVersion, Team, User, VersionOrigin, asked_judges, unarchived
+from rubricweb.selectors.judges import withheld_judges
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges.definitions import resolved, usual_name
 from rubricweb.services.judges.versions import version_called
@@ -18,9 +19,10 @@ PEOPLES = (VersionOrigin.KEPT, VersionOrigin.FILE)
 """How versions come to be that a model and a way of asking alone are not."""
 
 
-def offered_versions(team: Team, asked: str) -> dict[str, JudgeVersion]:
+def offered_versions(team: Team, asked: str, viewer: User) -> dict[str, JudgeVersion]:
     """The current version of each judge that people made something of, and the one that is `asked` for, by
-    what a run names it: support-judge@v3.
+    what a run names it: support-judge@v3. An earlier one of a judge whose history the viewer must not know
+    is not offered.
     """
     judges = Judge.objects.filter(unarchived(), team=team, versions__origin__in=PEOPLES).distinct()
     found = []
@@ -32,7 +34,13 @@ def offered_versions(team: Team, asked: str) -> dict[str, JudgeVersion]:
         named = version_called(team, asked.replace("\0", ""))
     except (Conflict, NotFound):
         named = None
-    return {str(version): version for version in [*([named] if named else []), *found]}
+    offered = [*([named] if named else []), *found]
+    withheld = withheld_judges(team, viewer)
+    return {
+        str(version): version
+        for version in offered
+        if version.judge.current_id == version.pk or version.judge_id not in withheld
+    }
 
 
 def judge_choices(

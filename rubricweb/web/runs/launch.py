@@ -43,9 +43,11 @@ def new(request: TeamRequest) -> HttpResponse:
         return render(request, template, _launch(request, form, again))
     selected = selection(request)
     if "count" in request.POST:
-        form = NewRun(team=request.team, selection=selected, initial=_typed(request.POST))
+        form = NewRun(
+            team=request.team, viewer=request.user, selection=selected, initial=_typed(request.POST)
+        )
         return render(request, "runs/new.html", _launch(request, form))
-    form = NewRun(request.POST, team=request.team, selection=selected)
+    form = NewRun(request.POST, team=request.team, viewer=request.user, selection=selected)
     if form.is_valid():
         try:
             runs = _start(request, form, trial="try" in request.POST)
@@ -70,15 +72,15 @@ def _opened(request: TeamRequest) -> tuple[NewRun, Run | None]:
     """The form as the address wants it, and the run it is filled in for."""
     asked, selected = request.GET, selection(request)
     if asked.get("sent"):
-        return NewRun(asked, team=request.team, selection=selected), None
+        return NewRun(asked, team=request.team, viewer=request.user, selection=selected), None
     run_id = whole_number(asked.get("again"), "The run")
     if run_id is None:
         initial = _usual_rubric(request) | _typed(asked)
-        return NewRun(team=request.team, selection=selected, initial=initial), None
+        return NewRun(team=request.team, viewer=request.user, selection=selected, initial=initial), None
     run = access.access_run(request.team, run_id)
     judges = list(endpoints.judges_of(request.team))
     initial = filled_in(run, judges) | _typed(asked)
-    return NewRun(team=request.team, selection=selected, initial=initial), run
+    return NewRun(team=request.team, viewer=request.user, selection=selected, initial=initial), run
 
 
 def _usual_rubric(request: TeamRequest) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.engine.autograders.instructions import FormTexts, JudgeWording
+from rubricweb.engine.judging.definition import JudgeExample
 from rubricweb.models import JudgeVersion, Run
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges import versions
@@ -137,3 +138,24 @@ def test_a_run_and_the_list_of_runs_name_the_version_of_a_judge(
     # What was merely picked is called as it is on the page of models.
     assert str(by_model.judge_version) not in listed
     assert "gpt-5-mini" in listed
+
+
+def test_who_reviews_blind_is_not_told_of_an_earlier_version_of_a_judge_with_examples(
+    people: Cast, sign_in, kept: JudgeVersion
+) -> None:
+    shown = JudgeExample(uid="", requirement="Names Paris.", label="MET", key="x", output="Paris.")
+    first = versions.create_judge(
+        people.team,
+        kept.definition.model_copy(update={"examples": (shown,)}),
+        by=people.ed,
+        name="With examples",
+    )
+    versions.keep_version(first.judge, kept.definition, by=people.ed, parent=first)
+    run = Run.objects.get()
+    factories.queue(
+        people.team, people.alice, dataset=run.dataset, rubric_version=run.rubric_version, raters=[people.ed]
+    )
+    for person, offered in ((people.alice, True), (people.ed, False)):
+        text = page(people, sign_in(person), "?judge=with-examples@v1")
+        assert ('value="with-examples@v1"' in text) == offered
+        assert 'value="with-examples@v2"' in text
