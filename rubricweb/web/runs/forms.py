@@ -162,10 +162,11 @@ class NewRun(VotingFields):
         asked = self.data.get("judge") if self.is_bound else self.initial.get("judge")
         self.judge_versions = offered_versions(team, str(asked or ""), viewer)
         offer(self, "judge", judge_choices(self.judges, self.judge_versions))
-        if self.chosen_version is not None:
-            self.fields["autograder"].required = self.fields["reply_format"].required = False
+        # Before anything looks at what is chosen: from then on the field keeps its first value.
         self.fields["judge"].initial = next(iter(self.judges), None)
         self.fields["judge"].required = bool(self.judges)
+        if self.chosen_version is not None:
+            self.fields["autograder"].required = self.fields["reply_format"].required = False
         offer(self, "further", [(judge_id, config.name) for judge_id, config in self.judges.items()])
         offer_rows(self, "examples_from", choices.datasets.exclude(sealed_as=few_shot.TEST))
 

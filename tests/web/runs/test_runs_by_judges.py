@@ -159,3 +159,9 @@ def test_who_reviews_blind_is_not_told_of_an_earlier_version_of_a_judge_with_exa
         text = page(people, sign_in(person), "?judge=with-examples@v1")
         assert ('value="with-examples@v1"' in text) == offered
         assert 'value="with-examples@v2"' in text
+
+
+def test_the_first_judge_is_chosen_where_nobody_chose(people: Cast, sign_in, kept: JudgeVersion) -> None:
+    form_shown = sign_in(people.ed).get(address(people)).context["form"]
+    assert form_shown["judge"].value() == next(iter(endpoints.judges_of(people.team)))
+    assert "checked" in str(form_shown["judge"])
