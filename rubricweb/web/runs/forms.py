@@ -306,7 +306,9 @@ class NewRun(VotingFields):
 
     def forecast(self, viewer: User, now: datetime) -> tuple[Forecast | None, str]:
         """What it would cost and take, or why that cannot be said; both empty while it is not filled in."""
-        typed = self if self.is_bound else self._again(viewer)
+        typed = self
+        if not self.is_bound:
+            typed = NewRun(self._typed(), team=self.team, viewer=viewer, selection=self.selection)
         if not typed.is_valid():
             return None, ""
         try:
@@ -321,10 +323,6 @@ class NewRun(VotingFields):
         except Refusal as error:
             return None, self._named(*self._field_and_message(error))
         return made.forecast, ""
-
-    def _again(self, viewer: User) -> "NewRun":
-        """The form as it would be if what stands in it now were sent."""
-        return NewRun(self._typed(), team=self.team, viewer=viewer, selection=self.selection)
 
     def chosen_judge(self) -> JudgeConfig | None:
         if (version := self.chosen_version) is not None:
