@@ -35,7 +35,7 @@ from rubricweb.models.journal import (
     JournalEntry,
 )
 from rubricweb.models.judgements import Judgement, Vote, in_reviews, of_run
-from rubricweb.models.judges import Judge, JudgeVersion, VersionOrigin
+from rubricweb.models.judges import PEOPLES, Judge, JudgeVersion, VersionOrigin
 from rubricweb.models.processes import CacheEntry, IdempotencyKey, KeptFile, KeptFilePart, Worker
 from rubricweb.models.queues import (
     Blind,
@@ -111,6 +111,7 @@ __all__ = [
     "NOBODY",
     "NOT_RETIRED",
     "NO_JUDGE",
+    "PEOPLES",
     "PRUNED",
     "TESTED",
     "UNENDED",

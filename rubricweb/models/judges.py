@@ -52,6 +52,10 @@ class VersionOrigin(models.TextChoices):
     EARLIER = "earlier", "of runs from before judges had versions"
 
 
+PEOPLES = (VersionOrigin.KEPT, VersionOrigin.FILE)
+"""Origins of versions that a person made, and did not merely pick with a model and a way of asking."""
+
+
 class JudgeVersion(models.Model):
     """A judge as it was at one moment. Never changed: another definition is another version."""
 
@@ -84,5 +88,5 @@ class JudgeVersion(models.Model):
 
     @property
     def is_named(self) -> bool:
-        """Whether a person made it, and did not merely pick a model and a way of asking."""
-        return self.origin in (VersionOrigin.KEPT, VersionOrigin.FILE)
+        """Whether its origin is one of PEOPLES."""
+        return self.origin in PEOPLES

@@ -10,13 +10,13 @@ from rubricweb.api.schemas import Id, Input, OneOf
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.autograders.panels.cascade import CONDITIONS
+from rubricweb.engine.judging.definition import MAX_MEMBERS
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.models import RunMode
 from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.runs.planning.forecasts import JudgeForecast, Range
 from rubricweb.services.runs.budgets import MAX_BUDGET_USD
 from rubricweb.services.runs.few_shot import MAX_EXAMPLES
-from rubricweb.services.runs.panels import MAX_MEMBERS
 from rubricweb.services.runs.starting import MAX_CHOSEN
 
 

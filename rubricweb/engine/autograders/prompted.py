@@ -147,8 +147,13 @@ class PromptedAutograder(Autograder):
         """The system prompt of a question, by whether any of its criteria has options."""
         if self._system_prompt is not None:
             return self._system_prompt
-        form = self.options_prompt_name if options else self.system_prompt_names[self.reply_format]
+        form = self.prompt_name(self.reply_format, options=options)
         return self.wording.system_message(form, options=options)
+
+    @classmethod
+    def prompt_name(cls, reply_format: ReplyFormat, *, options: bool) -> str:
+        """The shipped prompt for a question, by whether any of its criteria has options."""
+        return cls.options_prompt_name if options else cls.system_prompt_names[reply_format]
 
     @abstractmethod
     def reading(self, prompt: Prompt, data: Mapping[str, Any]) -> Reading:

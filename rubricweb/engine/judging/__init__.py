@@ -1,1 +1,1 @@
-"""How a judge is asked, whoever it is and wherever it answers."""
+"""What a judge is and how it is asked: its definition, its sampling, its files."""

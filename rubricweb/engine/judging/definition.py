@@ -109,14 +109,14 @@ class JudgeDefinition(BaseModel):
         Names are not in it: an endpoint that was renamed is still the same judge. What is at its default is
         left out, so that an option of a later release moves no digest; the edition of the prompts is named.
         """
-        told = self.model_dump(mode="json", exclude_defaults=True)
-        told["members"] = [
+        content = self.model_dump(mode="json", exclude_defaults=True)
+        content["members"] = [
             {name: value for name, value in member.items() if name not in ("name", "endpoint")}
             | ({"wording": _named(one.wording)} if one.wording else {})
-            for one, member in zip(self.members, told["members"], strict=True)
+            for one, member in zip(self.members, content["members"], strict=True)
         ]
-        told["wording"] = _named(self.wording)
-        text = json.dumps(told, sort_keys=True, ensure_ascii=True)
+        content["wording"] = _named(self.wording)
+        text = json.dumps(content, sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
@@ -129,8 +129,8 @@ class JudgeDefinition(BaseModel):
         }
         if all(one.is_shipped and one.edition == 1 for one in words.values()):
             return ""
-        told = {name: _named(one) for name, one in words.items()}
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        texts = {name: _named(one) for name, one in words.items()}
+        return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
 
 def faults_of_definition(definition: JudgeDefinition) -> Iterator[Fault]:

@@ -37,10 +37,11 @@ def write_judge(
     With `shipped` the shipped instructions stand in it where the judge has none of its own, to be edited;
     unchanged they mean the same.
     """
-    told = (written_out(definition) if shipped else definition).model_dump(mode="json", exclude_defaults=True)
-    told = {field: told[field] for field in JudgeDefinition.model_fields if field in told}
+    written = written_out(definition) if shipped else definition
+    content = written.model_dump(mode="json", exclude_defaults=True)
+    content = {field: content[field] for field in JudgeDefinition.model_fields if field in content}
     head = {"judge": slug, "version": version, "name": name} | ({"note": note} if note else {})
-    return dump_yaml(head | told)
+    return dump_yaml(head | content)
 
 
 def read_judge(data: bytes | str) -> JudgeFile:

@@ -25,10 +25,13 @@ def shipped_texts(definition: JudgeDefinition, wording: JudgeWording) -> FormTex
     if not 1 <= wording.edition <= EDITION:
         return FormTexts()
     return FormTexts(
-        without_options=shipped_instructions(
-            asking.system_prompt_names[definition.reply_format], edition=wording.edition
-        ),
-        with_options=shipped_instructions(asking.options_prompt_name, edition=wording.edition),
+        **{
+            form: shipped_instructions(
+                asking.prompt_name(definition.reply_format, options=form == "with_options"),
+                edition=wording.edition,
+            )
+            for form in FormTexts.model_fields
+        }
     )
 
 

@@ -76,14 +76,14 @@ def find(options: argparse.Namespace) -> int:
 
 
 def models(options: argparse.Namespace) -> int:
-    """A line per model the endpoint says it has: 1 where it does not say."""
+    """A line per model the endpoint says it has, of those that may judge: 1 where it does not say."""
     actor, endpoint = _endpoint(options, Role.OWNER)
     listed = discovery.models_of(actor.team, endpoint)
     if options.json:
         print_json(asdict(listed))
     elif listed.error:
         note(f"{endpoint} lists no models: {listed.error}.")
-    for model in () if options.json else listed.models:
+    for model in () if options.json else discovery.offered(listed):
         say(model)
     return 1 if listed.error else 0
 

@@ -45,7 +45,7 @@ class Behind:
     `open_reviews` are those that people are still asked for in `queues` that are not closed, `begun_reviews`
     drafts among them. `runs` judged them or are about to, `unended_runs` of these have not ended. `held_out`
     of the items have a copy in a test half. `adjudications` are without those of items that are hidden from
-    whoever looks: what was decided at all is what somebody differed on.
+    the viewer: what was decided at all is what somebody differed on.
     """
 
     labels: int

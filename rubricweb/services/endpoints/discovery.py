@@ -91,14 +91,6 @@ def add_found(team: Team, *, by: User, base_url: str, model: str) -> JudgeEndpoi
     )
 
 
-def provider_called(slug: str) -> Provider:
-    """Raises Invalid for a name that is none of them."""
-    for provider in PROVIDERS:
-        if provider.slug == slug:
-            return provider
-    raise Invalid.at("provider", repr(slug), ", ".join(one.slug for one in PROVIDERS))
-
-
 def models_at(base_url: str, *, api_key: str = "", headers: Mapping[str, str] | None = None) -> ModelList:
     """What an endpoint that is not stored yet says it has. A wrong address is in `error`."""
     config = JudgeConfig(

@@ -12,7 +12,7 @@ from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.judging.definition import JudgeDefinition, faults_of_definition
 from rubricweb.errors import Conflict, Invalid, NotFound
-from rubricweb.models import Judge, JudgeVersion, Team, User, VersionOrigin, unarchived
+from rubricweb.models import PEOPLES, Judge, JudgeVersion, Team, User, VersionOrigin, unarchived
 from rubricweb.selectors.runs.graders import vote_grader
 from rubricweb.services.judges.definitions import NAME_MAX, grader, resolved, usual_name
 from rubricweb.services.shared.journal import record
@@ -48,12 +48,12 @@ def version_picked(team: Team, definition: JudgeDefinition, *, by: User | None) 
     return _next(judge, definition, by=by, origin=VersionOrigin.PICKED, parent=judge.current)
 
 
-_UNNAMED = (VersionOrigin.PICKED, VersionOrigin.EARLIER)
+_UNNAMED = tuple(set(VersionOrigin) - set(PEOPLES))
 
 
 def _that_asks(team: Team, digest: str) -> JudgeVersion | None:
     versions = JudgeVersion.objects.filter(unarchived("judge__"), judge__team=team, digest=digest)
-    found = sorted(versions.select_related("judge"), key=lambda one: (one.origin not in _UNNAMED, one.pk))
+    found = sorted(versions.select_related("judge"), key=lambda one: (one.is_named, one.pk))
     return found[0] if found else None
 
 

@@ -9,6 +9,7 @@ from rubricweb.engine.autograders import PromptedAutograder
 from rubricweb.engine.autograders.panels.cascade import CONDITIONS
 from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.errors import Fault
+from rubricweb.engine.judging.definition import MAX_MEMBERS
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import (
@@ -22,8 +23,6 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.runs.graders import vote_grader
 from rubricweb.services.endpoints import endpoints
-
-MAX_MEMBERS = 20
 
 
 @dataclass(frozen=True)

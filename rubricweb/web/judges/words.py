@@ -66,10 +66,7 @@ def ways() -> list[tuple[str, str]]:
 def prompt_of(way: str, form: str) -> str:
     """The shipped prompt of a way of asking, "per_criterion json", for questions of this form."""
     autograder, _, reply = way.partition(" ")
-    asks = AUTOGRADERS[autograder]
-    if form == "with_options":
-        return asks.options_prompt_name
-    return asks.system_prompt_names[cast(ReplyFormat, reply)]
+    return AUTOGRADERS[autograder].prompt_name(cast(ReplyFormat, reply), options=form == "with_options")
 
 
 def way_of(definition: JudgeDefinition) -> str:

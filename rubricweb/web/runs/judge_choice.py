@@ -8,15 +8,12 @@ from django.utils.html import format_html
 from rubricweb.engine.judging.definition import JudgeDefinition
 from rubricweb.errors import Conflict, NotFound
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.models import Judge, JudgeVersion, Team, User, VersionOrigin, asked_judges, unarchived
+from rubricweb.models import PEOPLES, Judge, JudgeVersion, Team, User, asked_judges, unarchived
 from rubricweb.selectors.judges import withheld_judges
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges.definitions import resolved, usual_name
 from rubricweb.services.judges.versions import version_called
 from rubricweb.templatetags.display import usd
-
-PEOPLES = (VersionOrigin.KEPT, VersionOrigin.FILE)
-"""How versions come to be that a model and a way of asking alone are not."""
 
 
 def offered_versions(team: Team, asked: str, viewer: User) -> dict[str, JudgeVersion]:
@@ -103,4 +100,4 @@ def config_of(version: JudgeVersion) -> JudgeConfig | None:
 
 def named_by(version: JudgeVersion | None) -> str:
     """What a run of this version is started with again; "" for one that a model and a way of asking are."""
-    return str(version) if version is not None and version.origin in PEOPLES else ""
+    return str(version) if version is not None and version.is_named else ""

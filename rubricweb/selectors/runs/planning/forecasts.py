@@ -224,8 +224,8 @@ def _measured(
     """The questions whose length stands for that of these items' where it would tell the viewer who answered:
     those about all answers of the dataset. None where nothing is told.
 
-    Whoever reads two answers to a case without their versions, and the others with theirs, would find how
-    long those of one version are together, and which of the two fits.
+    A viewer who reads two answers to a case without their versions, and the others with theirs, would find
+    how long those of one version are together, and which of the two fits.
     """
     if viewer is None:
         return []
