@@ -144,13 +144,24 @@ def faults_of_definition(definition: JudgeDefinition) -> Iterator[Fault]:
         yield Fault("members", f"{len(definition.members)} members", f"1 to {MAX_MEMBERS}")
     stages = {member.stage for member in definition.members}
     repeats = definition.voting.repeats if definition.voting else (1,)
-    if stages != set(range(len(repeats))):
+    if stages == set(range(len(stages))) and len(stages) != len(repeats):
+        counted = f"{len(repeats)} {'number' if len(repeats) == 1 else 'numbers'}"
+        allowed = f"a number for each of {len(stages)} stages" if len(stages) > 1 else "one number"
+        yield Fault("voting.repeats", counted, f"{allowed}, as the members have")
+    elif stages != set(range(len(repeats))):
         found = f"members of the stages {', '.join(map(str, sorted(stages)))}"
         yield Fault("members", found, f"stages 0 to {len(repeats) - 1}: voting.repeats has a number for each")
     if len(definition.members) > 1 and definition.voting is None:
         yield Fault("voting", "nothing beside several members", "how their votes are settled")
+    if definition.voting and len(repeats) == 1:
+        for name in ("escalate_on", "min_confidence"):
+            if getattr(definition.voting, name) is not None:
+                yield Fault(f"voting.{name}", "a condition without a second stage", "a member of stage 1")
     yield from faults_of(definition.wording, "wording.")
+    names = [member.name for member in definition.members]
     for place, member in enumerate(definition.members):
+        if member.name in names[:place]:
+            yield Fault(f"members[{place}].name", f"{member.name!r} again", "a name no other member has")
         if not 0 <= member.weight < float("inf"):
             yield Fault(f"members[{place}].weight", f"{member.weight:g}", "a finite number from 0")
         if member.wording is not None:

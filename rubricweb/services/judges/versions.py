@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from rubricweb import access
+from rubricweb.engine.autograders.panels.by_vote import WrongSetting
 from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.judging.definition import JudgeDefinition, faults_of_definition
@@ -200,6 +201,9 @@ def require_valid(team: Team, definition: JudgeDefinition) -> None:
             raise Invalid.at("autograder", definition.autograder, "a way that asks about every criterion")
         try:
             vote_grader(panel, lambda member: asking)
+        except WrongSetting as error:
+            fault = Fault(f"voting.{error.place}", error.found, error.allowed)
+            raise Invalid(str(fault), [fault]) from error
         except (ValueError, TypeError) as error:
             raise Invalid(str(error), [Fault("voting", "these settings", str(error))]) from error
 

@@ -36,6 +36,18 @@ Checked: TypeAlias = Mapping[int, Answer | GradingError]
 """What the rubric's checks said, by 0-based criterion index."""
 
 
+class WrongSetting(ValueError):
+    """A setting of a panel or a cascade that cannot be: `repeats` or `rule.binary`, found and allowed."""
+
+    def __init__(self, place: str, found: str, allowed: str, said: str = "") -> None:
+        super().__init__(place, found, allowed, said)  # what pickle hands back to this constructor
+        self.place, self.found, self.allowed = place, found, allowed
+        self._said = said or f"{place} is {found}"
+
+    def __str__(self) -> str:
+        return f"{self._said}; allowed: {self.allowed}"
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
     """One judge of a panel: how it is asked, the name its votes carry, what they weigh.
@@ -234,7 +246,8 @@ def by_name(members: Sequence[Member]) -> dict[str, Member]:
     named: dict[str, Member] = {}
     for member in members:
         if member.name in named:
-            raise ValueError(f"two members are called {member.name!r}; allowed: a different name for each")
+            called = f"two members are called {member.name!r}"
+            raise WrongSetting("members", called, "a different name for each", said=called)
         named[member.name] = member
     return named
 

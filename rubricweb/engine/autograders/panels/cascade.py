@@ -11,6 +11,7 @@ from rubricweb.engine.autograders.panels.by_vote import (
     VoteGrader,
     VotePrompt,
     Votes,
+    WrongSetting,
     by_name,
     unanswered,
 )
@@ -180,14 +181,17 @@ def _stage(number: int, given: Stage | PanelGrader | VerdictAutograder) -> Stage
 
 def _conditions(given: Collection[Condition] | None, min_confidence: float | None) -> tuple[Condition, ...]:
     if min_confidence is not None and not 0.0 <= min_confidence <= 1.0:
-        raise ValueError(f"min_confidence is {min_confidence!r}; allowed: a share from 0 to 1")
+        raise WrongSetting("min_confidence", repr(min_confidence), "a share from 0 to 1")
     if given is None:
         return tuple(c for c in CONDITIONS if c != "low_confidence" or min_confidence is not None)
     for condition in given:
         if condition not in CONDITIONS:
-            raise ValueError(f"escalate_on holds {condition!r}; allowed: {', '.join(CONDITIONS)}")
+            known, said = ", ".join(CONDITIONS), f"escalate_on holds {condition!r}"
+            raise WrongSetting("escalate_on", repr(condition), known, said=said)
     if ("low_confidence" in given) != (min_confidence is not None):
-        raise ValueError("low_confidence and min_confidence; allowed: both or neither")
+        both = "low_confidence and min_confidence"
+        found = "low_confidence alone" if min_confidence is None else "no low_confidence among the conditions"
+        raise WrongSetting("min_confidence", found, f"{both}, both or neither", said=both)
     return tuple(condition for condition in CONDITIONS if condition in given)
 
 

@@ -9,6 +9,7 @@ from rubricweb.engine.autograders.panels.by_vote import (
     VoteGrader,
     VotePrompt,
     Votes,
+    WrongSetting,
     by_name,
     missing_votes,
     unanswered,
@@ -54,9 +55,9 @@ class PanelGrader(VoteGrader):
         if not members:
             raise ValueError("a panel without members; allowed: one or more")
         if not 1 <= repeats <= MAX_REPEATS:
-            raise ValueError(f"repeats is {repeats!r}; allowed: 1 to {MAX_REPEATS}")
+            raise WrongSetting("repeats", repr(repeats), f"1 to {MAX_REPEATS}")
         if not 0.0 <= quorum <= 1.0:
-            raise ValueError(f"quorum is {quorum!r}; allowed: a share from 0 to 1")
+            raise WrongSetting("quorum", repr(quorum), "a share from 0 to 1")
         self.members = tuple(members)
         self.rules = _rules(rule)
         self.repeats = repeats
@@ -100,11 +101,12 @@ def _rules(rule: str | Mapping[Scale, str] | None) -> dict[Scale, str]:
         rules: dict[Scale, str] = {scale: rule for scale, known in VOTE_RULES.items() if rule in known}
         if not rules:
             every = sorted({name for known in VOTE_RULES.values() for name in known})
-            raise ValueError(f"rule is {rule!r}; allowed: {', '.join(every)}")
+            raise WrongSetting("rule", repr(rule), ", ".join(every))
         return {**DEFAULT_RULES, **rules}
     for scale, name in rule.items():
         if scale not in VOTE_RULES:
-            raise ValueError(f"rule names the scale {scale!r}; allowed: {', '.join(VOTE_RULES)}")
+            raise WrongSetting("rule", scale, ", ".join(VOTE_RULES), said=f"rule names the scale {scale!r}")
         if name not in VOTE_RULES[scale]:
-            raise ValueError(f"rule of {scale} is {name!r}; allowed: {', '.join(VOTE_RULES[scale])}")
+            known, said = ", ".join(VOTE_RULES[scale]), f"rule of {scale} is {name!r}"
+            raise WrongSetting(f"rule.{scale}", repr(name), known, said=said)
     return {**DEFAULT_RULES, **rule}
