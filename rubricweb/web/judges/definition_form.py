@@ -1,198 +1,43 @@
-"""The form of a version of a judge: its texts, its members and its way of asking."""
+"""The form of a version of a judge: texts, members, how they vote, examples, the way of asking."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from django import forms
-from django.http import QueryDict
 
-from rubricweb.engine.autograders.instructions import (
-    FormTexts,
-    JudgeWording,
-    shipped_instructions,
+from rubricweb.engine.autograders.panels.panel import MAX_REPEATS
+from rubricweb.engine.judging.definition import (
+    MAX_MEMBERS,
+    JudgeDefinition,
+    JudgeExample,
+    JudgeMember,
+    Voting,
 )
-from rubricweb.engine.errors import Invalid as EngineInvalid
-from rubricweb.engine.judging.definition import JudgeDefinition, JudgeMember
-from rubricweb.engine.judging.sampling import SAMPLING_OPTIONS, Sampling
 from rubricweb.engine.judging.shipped import shipped_left_out
+from rubricweb.engine.panels.vote_rules import VOTE_RULES
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.services.endpoints import endpoints
+from rubricweb.selectors.rubrics.example_criteria import ExampleCriteria
 from rubricweb.services.judges.definitions import NAME_MAX
-from rubricweb.web.http import text_of
-from rubricweb.web.judges.forms import plain, sampling_field
-from rubricweb.web.judges.words import FORMS, prompt_of, way_of, ways
+from rubricweb.web.judges.forms import plain
+from rubricweb.web.judges.parts.example_form import ExampleForm
+from rubricweb.web.judges.parts.member_form import MemberForm, fresh_member
+from rubricweb.web.judges.parts.typed import NEW, row_numbers
+from rubricweb.web.judges.parts.wording_fields import PLACES, WordingFields, texts_typed
+from rubricweb.web.judges.words import way_of, ways
+from rubricweb.web.shared.choices import offer
+from rubricweb.web.shared.vote_fields import SettlingFields
 
-AS_IT_IS = "as-it-is"
-"""Chosen of a member whose endpoint is none of the team's any more."""
-
-PLACES = {"instructions": "text", "whole_messages": "whole"}
-"""Parts of a wording, and how their fields begin."""
-
-KEPT_BESIDE = "beside"
-"""How a field begins that keeps a text which another took the place of."""
+T = TypeVar("T")
 
 
-def _area(rows: int) -> forms.Textarea:
-    return forms.Textarea(attrs={"rows": rows, "class": "input--mono", "dir": "auto", "spellcheck": "true"})
-
-
-def _kept_area() -> forms.Textarea:
-    return forms.Textarea(attrs={"rows": 6, "class": "input--mono", "dir": "auto", "readonly": True})
-
-
-class WordingFields(forms.Form):
-    """Texts for both forms of a question; beside each the one that stood there before ours came back."""
-
-    text_without_options = forms.CharField(
-        required=False, widget=_area(10), label="Instructions without options"
-    )
-    text_with_options = forms.CharField(required=False, widget=_area(10), label="Instructions with options")
-    whole_without_options = forms.CharField(
-        required=False, widget=_area(6), label="Whole message without options"
-    )
-    whole_with_options = forms.CharField(required=False, widget=_area(6), label="Whole message with options")
-    beside_without_options = forms.CharField(
-        required=False, widget=_kept_area(), label="The text before, without options"
-    )
-    beside_with_options = forms.CharField(
-        required=False, widget=_kept_area(), label="The text before, with options"
-    )
-
-    def worded(self, edition: int) -> JudgeWording:
-        """What a valid form says."""
-        said: dict[str, dict[str, str]] = {part: {} for part in PLACES}
-        for form in FORMS:
-            for part, start in PLACES.items():
-                said[part][form] = _unix(self.cleaned_data[f"{start}_{form}"])
-        return JudgeWording(edition=edition, **{part: FormTexts(**texts) for part, texts in said.items()})
-
-
-def ours(way: str, form: str, edition: int) -> str:
-    return shipped_instructions(prompt_of(way, form), edition=edition).strip()
-
-
-def texts_typed(wording: JudgeWording, way: str) -> dict[str, str]:
-    """Initial values of `WordingFields`: the shipped text where there is none of one's own."""
-    values = {}
-    for form in FORMS:
-        values[f"text_{form}"] = getattr(wording.instructions, form) or ours(way, form, wording.edition)
-        values[f"whole_{form}"] = getattr(wording.whole_messages, form)
-    return values
-
-
-def put_back(data: dict[str, Any], prefix: str, form: str, ways: tuple[str, str], edition: int) -> None:
-    """Puts the shipped text of the second way in its field; the one that stood there, of the first way, goes
-    beside it, unless it was ours.
-    """
-    text, whole = f"{prefix}text_{form}", f"{prefix}whole_{form}"
-    before, after = ways
-    old = _unix(data.get(whole) or data.get(text) or "")
-    if old and old != ours(before, form, edition):
-        data[f"{prefix}{KEPT_BESIDE}_{form}"] = old
-    data[text], data[whole] = ours(after, form, edition), ""
-
-
-class MemberForm(WordingFields):
-    """One model that is asked, and how; of a panel's member also whether it is told something of its own."""
-
-    endpoint = forms.ChoiceField(label="Asked at")
-    model = forms.CharField(
-        max_length=200,
-        required=False,
-        label="Model",
-        widget=forms.TextInput(attrs={"class": "input--mono"}),
-        help_text="As the endpoint names it. Empty is the endpoint’s own.",
-    )
-    fallback_model = forms.CharField(
-        max_length=200,
-        required=False,
-        label="Fallback model",
-        widget=forms.TextInput(attrs={"class": "input--mono"}),
-        help_text="Asked at the same address when the model has failed for good.",
-    )
-    own = forms.BooleanField(required=False, label="This member is told its own texts")
-
-    SAMPLING = tuple(Sampling.model_fields)
-
-    def __init__(
-        self,
-        *args: Any,
-        member: JudgeMember,
-        base: JudgeDefinition,
-        judges: Mapping[str, JudgeConfig],
-        **more: Any,
-    ) -> None:
-        self.member, self.base, self.judges = member, base, judges
-        there = [name for name, config in judges.items() if config.answered_by == member.address]
-        same = [name for name in there if judges[name].name == member.endpoint]
-        self.asked_at = next(iter(same or there), AS_IT_IS)
-        known = {name: plain(value) for name, value in member.sampling.model_dump().items()}
-        known |= {
-            "endpoint": self.asked_at,
-            "model": member.model,
-            "fallback_model": member.fallback_model,
-            "own": member.wording is not None,
-        }
-        known |= texts_typed(member.wording or base.wording, way_of(base))
-        super().__init__(*args, **more | {"initial": known | more.get("initial", {})})
-        self.fields |= {option.name: sampling_field(option) for option in SAMPLING_OPTIONS}
-        choices = [(name, f"{config.name} ({config.model})") for name, config in judges.items()]
-        if self.asked_at == AS_IT_IS:
-            choices.insert(0, (AS_IT_IS, f"{member.endpoint}, which is none of the team’s models any more"))
-        if len(base.members) > 1:  # the page’s list of what is wrong names fields alone
-            for field in self.fields.values():
-                field.label = f"{member.name}: {field.label}"
-        field = self.fields["endpoint"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = choices
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        options = {name: cleaned[name] for name in self.SAMPLING if name in cleaned}
-        try:
-            cleaned["sampling"] = Sampling().changed(**options)
-        except EngineInvalid as error:
-            for fault in error.faults:
-                self.add_error(fault.place, f"Found {fault.found}; allowed: {fault.allowed}.")
-        return cleaned
-
-    def asked(self, *, alone: bool) -> JudgeMember:
-        """The member a valid form describes."""
-        said, before = self.cleaned_data, self.member
-        changes: dict[str, Any] = {
-            "model": said["model"] or before.model,
-            "fallback_model": said["fallback_model"],
-            "sampling": said["sampling"],
-            "wording": self.worded(self.base.wording.edition) if said["own"] and not alone else None,
-        }
-        config = self.judges.get(said["endpoint"])
-        moved = said["endpoint"] != self.asked_at
-        if config is not None:
-            # The model of another endpoint is seldom known there; the built-in judge has one alone.
-            if (
-                (moved and said["model"] == before.model)
-                or not said["model"]
-                or said["endpoint"] == endpoints.OFFLINE
-            ):
-                changes["model"] = config.model
-            if moved:
-                changes |= {"endpoint": config.name, "address": config.answered_by}
-                if alone or before.name == before.endpoint:
-                    changes["name"] = config.name
-        return before.model_copy(update=changes)
-
-    @property
-    def sampling(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.SAMPLING]
-
-
-class DefinitionForm(WordingFields):
+class DefinitionForm(WordingFields, SettlingFields):
     """A version of a judge that is to be kept, made from the definition `base`.
 
-    `texts_for` is the way of asking that the texts are worded for, `parent` the number of the version that
-    the person began with. A new judge has a name instead.
+    `texts_for` is the way of asking that the texts are worded for; `begun` the number of the version that
+    `base` is of, 0 for none, and `parent` that of the version it is kept after. A new judge has a name
+    instead. `members` and `examples` are its rows.
     """
 
     name = forms.CharField(max_length=NAME_MAX)
@@ -200,8 +45,23 @@ class DefinitionForm(WordingFields):
     note = forms.CharField(
         required=False, widget=forms.Textarea(attrs={"rows": 2}), help_text="What it is for."
     )
+    repeats = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Times each is asked",
+        widget=forms.TextInput(attrs={"class": "input--short"}),
+        help_text=f"1 to {MAX_REPEATS}: asking twice or more shows how often a judge contradicts itself. "
+        "With stages one number for all, or one for each: 1, 3.",
+    )
+    examples_from = forms.ChoiceField(
+        required=False, label="About a criterion of", help_text="Its newest version is looked at."
+    )
     texts_for = forms.CharField(required=False, widget=forms.HiddenInput)
+    begun = forms.IntegerField(required=False, min_value=0, initial=0, widget=forms.HiddenInput)
     parent = forms.IntegerField(required=False, min_value=1, widget=forms.HiddenInput)
+
+    VOTING = ("repeats", "quorum", *(f"rule_{scale}" for scale in VOTE_RULES))
+    STAGES = ("escalate_on", "min_confidence")
 
     def __init__(
         self,
@@ -209,37 +69,67 @@ class DefinitionForm(WordingFields):
         *,
         base: JudgeDefinition,
         judges: Mapping[str, JudgeConfig],
+        criteria: ExampleCriteria,
         initial: Mapping[str, Any],
         is_new: bool,
     ) -> None:
-        """`initial` has the fields of members too, each below its prefix: "member0-model"."""
-        self.base = base
+        """`initial` has the fields of rows too, each below its prefix: "member0-model"."""
+        self.base, self.judges = base, judges
         known = {"way": way_of(base), "texts_for": way_of(base), **texts_typed(base.wording, way_of(base))}
-        super().__init__(data, initial=known | dict(initial))
-        field = self.fields["way"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = ways()
+        super().__init__(data, initial=known | _votes_typed(base.voting) | dict(initial))
+        offer(self, "way", ways())
+        rubrics = [(str(one.pk), one.title) for one in criteria.rubrics()]
+        offer(self, "examples_from", rubrics)
         if is_new:
             del self.fields["parent"]
         else:
             del self.fields["name"]
             self.fields["note"].help_text = "What changed, and why."
+        values = initial if data is None else data
+        members = _rows(values, "member", base.members)
         self.members = [
             MemberForm(
                 data,
-                prefix=prefix,
-                member=member,
+                prefix=f"member{place}",
+                member=self._fresh(of) if begun is None else begun,
                 base=base,
                 judges=judges,
-                initial={
-                    name.removeprefix(f"{prefix}-"): value
-                    for name, value in initial.items()
-                    if name.startswith(f"{prefix}-")
-                },
+                number=number,
+                alone=len(members) == 1,
+                initial={"of": of} | _below(f"member{place}-", initial),
             )
-            for place, member in enumerate(base.members)
-            for prefix in [f"member{place}"]
+            for number, (place, of, begun) in enumerate(members, start=1)
         ]
+        self.examples = [
+            ExampleForm(
+                data,
+                prefix=f"example{place}",
+                shown=begun,
+                number=number,
+                criteria=criteria,
+                initial={"of": of} | _below(f"example{place}-", initial),
+            )
+            for number, (place, of, begun) in enumerate(_rows(values, "example", base.examples), start=1)
+        ]
+
+    def _fresh(self, of: str) -> JudgeMember:
+        return (
+            fresh_member(self.judges, of.removeprefix(NEW).strip()) if self.judges else self.base.members[0]
+        )
+
+    def clean_repeats(self) -> tuple[int, ...]:
+        """A number for each stage, or one for all; nothing is 1."""
+        words = [word for word in re.split(r"[\s,]+", self.cleaned_data["repeats"]) if word]
+        if not all(re.fullmatch(r"-?[0-9]{1,9}", word) for word in words):
+            raise forms.ValidationError("Whole numbers: 3, or 1, 3 for two stages.")
+        return tuple(map(int, words)) or (1,)
+
+    # ── What the page asks of it ──────────────────────────────────────────────────────────────────
+
+    @property
+    def parts(self) -> list[forms.Form]:
+        """The form itself and its rows."""
+        return [self, *self.members, *self.examples]
 
     @property
     def worded_for(self) -> str:
@@ -247,26 +137,97 @@ class DefinitionForm(WordingFields):
         typed = str(self["texts_for"].value())
         return typed if typed in dict(ways()) else way_of(self.base)
 
+    @property
+    def voting_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.VOTING]
+
+    @property
+    def asks_several(self) -> bool:
+        """Whether what tells several votes from one is open on the page."""
+        chosen = [self[name].value() not in (None, "", 0, "0", "1") for name in self.VOTING]
+        wrong = any(self[name].errors for name in (*self.VOTING, *self.STAGES))
+        return len(self.members) > 1 or any(chosen) or wrong or self.has_stages
+
+    @property
+    def has_stages(self) -> bool:
+        """Whether some model is asked only where others do not settle it, or conditions for that are set."""
+        later = any(str(member["stage"].value() or 1) != "1" for member in self.members)
+        return later or any(self[name].value() or self[name].errors for name in self.STAGES)
+
+    @property
+    def shows_examples(self) -> bool:
+        return any(not example.is_kept for example in self.examples)
+
+    @property
+    def may_add_member(self) -> bool:
+        return len(self.members) < MAX_MEMBERS and bool(self.judges)
+
+    # ── What it says ──────────────────────────────────────────────────────────────────────────────
+
     def is_whole(self) -> bool:
-        """Whether the form and all its members are valid."""
-        return all([self.is_valid(), *(member.is_valid() for member in self.members)])
+        """Whether the form and all its rows are valid."""
+        valid = [form.is_valid() for form in self.parts]  # each says what is wrong with it
+        return all(valid)
 
     def definition(self) -> JudgeDefinition:
         """What a whole form describes; a text that is the shipped one is left out, and so ours."""
         autograder, _, reply_format = self.cleaned_data["way"].partition(" ")
-        alone = len(self.members) == 1
+        members = self._asked()
+        examples: list[JudgeExample] = []
+        keys = {one.key for one in self.base.examples}
+        for row in self.examples:
+            examples.append(row.example(keys))
+            keys.add(examples[-1].key)
         typed_in = self.base.model_copy(
             update={
                 "autograder": autograder,
                 "reply_format": reply_format,
                 "wording": self.worded(self.base.wording.edition),
-                "members": tuple(member.asked(alone=alone) for member in self.members),
+                "members": tuple(members),
+                "voting": self._voting(members),
+                "examples": tuple(examples),
             }
         )
         return shipped_left_out(typed_in)
 
+    def _asked(self) -> list[JudgeMember]:
+        """The members, stages without a gap, and the second of two at one endpoint called "name (2)"."""
+        asked = [row.asked() for row in self.members]
+        stages = sorted({member.stage for member in asked})
+        names = {member.name for member in asked}
+        found = []
+        for member in asked:
+            name, number = member.name or member.endpoint, 1
+            while not member.name and name in names:
+                number += 1
+                name = f"{member.endpoint} ({number})"
+            names.add(name)
+            found.append(member.model_copy(update={"name": name, "stage": stages.index(member.stage)}))
+        return found
+
+    def _voting(self, members: Sequence[JudgeMember]) -> Voting | None:
+        """How votes are settled; what the version said already is left as it said it."""
+        said, before = self.cleaned_data, self.base.voting or Voting()
+        repeats = said["repeats"]
+        stages = len({member.stage for member in members})
+        conditions = tuple(said["escalate_on"]) or None
+        same_conditions = set(conditions or ()) == set(before.escalate_on or ())
+        same_rules = self.rules == _by_scale(before.rule)
+        voting = Voting(
+            rule=before.rule if same_rules else self.rules,
+            repeats=repeats * stages if len(repeats) == 1 else repeats,
+            quorum=said["quorum"] or 0.0,
+            escalate_on=before.escalate_on if same_conditions else conditions,
+            min_confidence=said["min_confidence"],
+        )
+        if len(members) == 1 and voting == Voting():
+            return voting if self.base.voting == voting else None
+        return voting
+
+    # ── What is wrong with it ─────────────────────────────────────────────────────────────────────
+
     def refuse(self, error: Invalid | Conflict) -> None:
-        """Shows every fault at its field, of whichever member; what is about none on top."""
+        """Shows every fault at its field, of whichever row; what is about none on top."""
         faults = error.faults if isinstance(error, Invalid) else ()
         for fault in faults:
             form, field = self._field_of(fault.place)
@@ -275,56 +236,53 @@ class DefinitionForm(WordingFields):
             taken = "name" in self.fields and "called" in str(error)
             self.add_error("name" if taken else None, str(error))
 
-    def _field_of(self, place: str) -> tuple[WordingFields, str | None]:
-        form: WordingFields = self
-        if inside := re.fullmatch(r"members\[(\d+)\]\.(.+)", place):
-            form, place = self.members[int(inside[1])], inside[2]
+    def _field_of(self, place: str) -> tuple[forms.Form, str | None]:
+        form: forms.Form = self
+        if inside := re.fullmatch(r"(members|examples)\[(\d+)\]\.(.+)", place):
+            rows: Sequence[forms.Form] = self.members if inside[1] == "members" else self.examples
+            form, place = rows[int(inside[2])], inside[3]
         if worded := re.fullmatch(r"wording\.(instructions|whole_messages)\.(\w+)", place):
             place = f"{PLACES[worded[1]]}_{worded[2]}"
+        place = place.removeprefix("voting.")
+        if place.startswith("rule"):
+            place = f"rule_{place.partition('.')[2] or next(iter(VOTE_RULES))}"
         place = "way" if place in ("autograder", "reply_format") else place
         return form, place if place in form.fields else None
 
 
-def typed(data: QueryDict) -> dict[str, Any]:
-    """What a browser sent, as initial values: a box that is not ticked is not sent, and is none."""
-    sent = {name: text_of(data, name) for name in data if name != "csrfmiddlewaretoken"}
-    ticked = ["own", *(option.name for option in SAMPLING_OPTIONS if option.kind is bool)]
-    boxes = [f"{prefix}{name}" for prefix in _prefixes(data) for name in ticked]
-    return {**sent, **{name: name in data for name in boxes}}
+def _rows(values: Mapping[str, Any], kind: str, begun: Sequence[T]) -> list[tuple[int, str, T | None]]:
+    """The number of each row, what it says it began with, and that of `begun`, None for a new one.
 
-
-def turned(data: QueryDict, way: str, edition: int) -> dict[str, Any]:
-    """The same with ours put back for another way of asking, everywhere."""
-    values = typed(data)
-    before = values["texts_for"]
-    for prefix in ["", *_prefixes(data)]:
-        for form in FORMS:
-            put_back(values, prefix, form, (before, way), edition)
-    return values | {"way": way, "texts_for": way}
-
-
-def restored(data: QueryDict, place: str, edition: int, *, back: bool) -> dict[str, Any]:
-    """The same with ours put back at one place, "with_options" or "member0-with_options"; or with what stands
-    beside it `back` in its field.
+    A page that was just opened has sent none: it has a row for each.
     """
-    values = typed(data)
-    prefix, dash, form = place.rpartition("-")
-    if form not in FORMS or f"{prefix}{dash}" not in ["", *_prefixes(data)]:
-        raise Invalid.at("action", repr(place[:40]), "a text on this page")
-    way = values["texts_for"]
-    text, kept = (f"{prefix}{dash}{start}_{form}" for start in ("text", KEPT_BESIDE))
-    beside = values.get(kept, "")
-    put_back(values, f"{prefix}{dash}", form, (way, way), edition)
-    if back:
-        values[text] = beside
-        values[kept] = values[kept] if values.get(kept) != beside else ""
-    return values
+    numbers = row_numbers(values, kind) if "begun" in values else range(len(begun))
+    found = []
+    for number in numbers:
+        of = str(values.get(f"{kind}{number}-of", number))
+        known = of.isdecimal() and len(of) < 6 and int(of) < len(begun)
+        found.append((number, of, begun[int(of)] if known else None))
+    return found
 
 
-def _prefixes(data: Mapping[str, Any]) -> list[str]:
-    found = (re.match(r"member\d{1,2}-", name) for name in data)
-    return list(dict.fromkeys(match[0] for match in found if match))
+def _below(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
 
 
-def _unix(text: str) -> str:
-    return text.replace("\r\n", "\n").strip()
+def _votes_typed(voting: Voting | None) -> dict[str, Any]:
+    """Initial values of how votes are settled."""
+    voting = voting or Voting()
+    rules, repeats = _by_scale(voting.rule) or {}, voting.repeats
+    return {
+        "repeats": ", ".join(map(str, set(repeats) if len(set(repeats)) == 1 else repeats)),
+        "quorum": plain(voting.quorum),
+        "escalate_on": list(voting.escalate_on or ()),
+        "min_confidence": voting.min_confidence,
+        **{f"rule_{scale}": rules.get(scale, "") for scale in VOTE_RULES},
+    }
+
+
+def _by_scale(rule: str | Mapping[str, str] | None) -> dict[str, str] | None:
+    """A rule as fields say it: one name stands for every scale that has it."""
+    if isinstance(rule, str):
+        rule = {scale: rule for scale, known in VOTE_RULES.items() if rule in known}
+    return dict(rule) if rule else None

@@ -8,33 +8,31 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
 from rubricweb import access
-from rubricweb.engine.autograders.instructions import frame_text, reply_form
+from rubricweb.engine.autograders.instructions import JudgeWording, frame_text, reply_form
 from rubricweb.engine.judging.definition import JudgeDefinition
 from rubricweb.engine.rubric.words import word_diff
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Judge, JudgeSnapshot, JudgeVersion, Role
 from rubricweb.selectors.judges import require_judge_visible
+from rubricweb.selectors.rubrics.example_criteria import ExampleCriteria
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges import versions
 from rubricweb.services.judges.definitions import definition_of
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.judges import words
-from rubricweb.web.judges.definition_form import (
-    DefinitionForm,
-    MemberForm,
-    WordingFields,
-    restored,
-    texts_typed,
-    turned,
-    typed,
-)
+from rubricweb.web.judges.definition_form import DefinitionForm
 from rubricweb.web.judges.forms import NewJudge
+from rubricweb.web.judges.parts.member_form import MemberForm
+from rubricweb.web.judges.parts.typed import LaidOut, rearranged, restored, turned, typed
+from rubricweb.web.judges.parts.wording_fields import WordingFields, texts_typed
 
 TURNED = (
     "The way of asking is another one: our instructions for it stand in the fields now. "
     "Your own texts stand below them. Look at both, then keep."
 )
+
+ROW_VERBS = ("add", "remove", "up", "down", "change")
 
 
 @team_page(Role.EDITOR)
@@ -51,8 +49,7 @@ def new(request: TeamRequest) -> HttpResponse:
     base = definition_of(snapshot, None, autograder=autograder, reply_format=reply_format)
     assert base is not None, "somebody is asked"
     if request.method != "POST":
-        form = DefinitionForm(base=base, judges=judges, initial={"name": chosen["name"]}, is_new=True)
-        return _page(request, form, None)
+        return _page(request, _form(request, base, judges, {"name": chosen["name"]}, None), None)
 
     def keep(form: DefinitionForm) -> JudgeVersion:
         name, note = form.cleaned_data["name"], form.cleaned_data["note"]
@@ -67,10 +64,10 @@ def edit(request: TeamRequest, judge_id: int) -> HttpResponse:
     judge = access.access_judge(request.team, judge_id)
     require_judge_visible(judge, request.user)
     judges = endpoints.judges_of(request.team)
-    parent = _parent(request, judge)
+    begun, parent = _begun(request, judge)
     if request.method != "POST":
-        initial = {"parent": parent.number}
-        form = DefinitionForm(base=parent.definition, judges=judges, initial=initial, is_new=False)
+        form = _form(request, begun.definition, judges, {"parent": parent.number}, judge)
+        form.initial["begun"] = begun.number
         return _page(request, form, judge)
 
     def keep(form: DefinitionForm) -> JudgeVersion:
@@ -79,17 +76,19 @@ def edit(request: TeamRequest, judge_id: int) -> HttpResponse:
             raise Invalid(f"Nothing is changed: {parent} asks just so.")
         return versions.keep_version(judge, definition, by=request.user, parent=parent, note=note)
 
-    return _sent(request, parent.definition, judges, keep, judge)
+    return _sent(request, begun.definition, judges, keep, judge)
 
 
-def _parent(request: TeamRequest, judge: Judge) -> JudgeVersion:
-    """What the person began with."""
+def _begun(request: TeamRequest, judge: Judge) -> tuple[JudgeVersion, JudgeVersion]:
+    """The version that the page was opened with, which its rows are of; and the one that was seen last."""
     asked = request.POST.get("parent") if request.method == "POST" else request.GET.get("version")
     number = whole_number(asked, "The version")
     if number is None:
         newest = judge.current or judge.versions.order_by("-number").first()
         number = newest.number if newest else 0
-    return access.access_numbered_version(judge, number)
+    parent = access.access_numbered_version(judge, number)
+    begun = whole_number(request.POST.get("begun"), "The version")
+    return access.access_numbered_version(judge, begun) if begun else parent, parent
 
 
 def _sent(
@@ -100,11 +99,11 @@ def _sent(
     judge: Judge | None,
 ) -> HttpResponse:
     """Keeps what was sent; or the page again, with another way of asking, with ours put back, or refused."""
-    is_new, data = judge is None, request.POST
-    if (laid_out := _laid_out(data, base)) is not None:
-        form = DefinitionForm(base=base, judges=judges, initial=laid_out, is_new=is_new)
-        return _page(request, form, judge, turned=_is_turned(data))
-    form = DefinitionForm(data, base=base, judges=judges, initial={}, is_new=is_new)
+    data = request.POST
+    if (laid_out := _laid_out(data, base, judges)) is not None:
+        form = _form(request, base, judges, laid_out.values, judge)
+        return _page(request, form, judge, turned=_is_turned(data), laid_out=laid_out)
+    form = _form(request, base, judges, {}, judge, data)
     if not form.is_whole():
         return _page(request, form, judge, status=422)
     try:
@@ -125,15 +124,32 @@ def _is_turned(data: QueryDict) -> bool:
     return before != after and before in known and after in known
 
 
-def _laid_out(data: QueryDict, base: JudgeDefinition) -> dict[str, Any] | None:
+def _laid_out(data: QueryDict, base: JudgeDefinition, judges: Mapping[str, JudgeConfig]) -> LaidOut | None:
     """What the fields are to hold when a button asked for it, or the way of asking changed; else None."""
     edition = base.wording.edition
     if _is_turned(data):
-        return turned(data, data.get("way", ""), edition)
+        return LaidOut(turned(data, data.get("way", ""), edition))
     action, _, place = data.get("action", "").partition(" ")
     if action in ("ours", "back") and data.get("texts_for") in dict(words.ways()):
-        return restored(data, place, edition, back=action == "back")
-    return typed(data) if action == "way" else None
+        return LaidOut(restored(data, place, edition, back=action == "back"))
+    verb, _, kind = action.partition("-")
+    if verb in ROW_VERBS and kind in ("member", "example"):
+        return rearranged(data, verb, kind, place, tuple(judges))
+    return LaidOut(typed(data)) if action == "way" else None
+
+
+def _form(
+    request: TeamRequest,
+    base: JudgeDefinition,
+    judges: Mapping[str, JudgeConfig],
+    initial: Mapping[str, Any],
+    judge: Judge | None,
+    data: QueryDict | None = None,
+) -> DefinitionForm:
+    criteria = ExampleCriteria(request.team)
+    return DefinitionForm(
+        data, base=base, judges=judges, criteria=criteria, initial=initial, is_new=judge is None
+    )
 
 
 def _was_kept_meanwhile(judge: Judge | None, newest: JudgeVersion, form: DefinitionForm) -> bool:
@@ -153,7 +169,7 @@ def _meanwhile(
 ) -> HttpResponse:
     """Both texts, and everything typed: kept now, it comes after what somebody else has kept."""
     initial = typed(request.POST) | {"parent": newest.number}
-    again = DefinitionForm(base=form.base, judges=judges, initial=initial, is_new=False)
+    again = _form(request, form.base, judges, initial, judge)
     return _page(request, again, judge, status=409, meanwhile=newest)
 
 
@@ -167,26 +183,37 @@ def _page(
     *,
     status: int = 200,
     turned: bool = False,
+    laid_out: LaidOut | None = None,
     meanwhile: JudgeVersion | None = None,
 ) -> HttpResponse:
     last = 0 if judge is None else judge.versions.order_by("-number").values_list("number", flat=True)[0]
     theirs = meanwhile.definition if meanwhile else None
-    alone = len(form.members) == 1
+    focused, pressed = (laid_out.focused, laid_out.button) if laid_out else ("", "")
+    for row in (*form.members, *form.examples):
+        if row.prefix == focused and not pressed:
+            first = next(one for one in row if not one.is_hidden)
+            first.field.widget.attrs["autofocus"] = True
     context = {
         "judge": judge,
         "form": form,
         "number": last + 1,
         "texts": list(_texts(form, form, theirs)),
         "members": [
-            {"form": member, "alone": alone, "texts": [] if alone else list(_texts(form, member, None))}
+            {
+                "form": member,
+                "texts": list(_texts(form, member, theirs)) if member.shows_own else [],
+                "up": member.prefix == focused and pressed == "up",
+                "down": member.prefix == focused and pressed == "down",
+            }
             for member in form.members
         ],
+        "member_gone": focused == "member",
+        "example_gone": focused == "example",
         "deaf": words.DEAF if words.is_deaf(form.base) else "",
-        "examples": len(form.base.examples),
-        "votes": [one for one in words.settings_of(form.base) if not alone or form.base.voting],
         "turned": TURNED if turned else "",
         "meanwhile": meanwhile,
         "their_settings": words.changed_settings(form.base, theirs) if theirs else [],
+        "their_examples": theirs.examples if theirs and theirs.examples != form.base.examples else (),
     }
     return render(request, "judges/edit.html", context, status=status)
 
@@ -196,7 +223,7 @@ def _texts(
 ) -> Iterator[dict[str, Any]]:
     """A block for each form of a question: its fields, and what is sent around its text."""
     way, edition = form.worded_for, form.base.wording.edition
-    prefix, whose = (f"{told.prefix}-", f"{told.member.name}: ") if isinstance(told, MemberForm) else ("", "")
+    prefix, whose = (f"{told.prefix}-", f"{told.title}: ") if isinstance(told, MemberForm) else ("", "")
     for one in words.FORMS:
         text, whole = told[f"text_{one}"], told[f"whole_{one}"]
         block = {
@@ -208,9 +235,18 @@ def _texts(
             "frame": frame_text(edition=edition),
             "reply": reply_form(words.prompt_of(way, one), edition=edition),
         }
-        if theirs is not None:
-            typed_there = texts_typed(theirs.wording, words.way_of(theirs))
+        wording = _theirs(told, theirs) if theirs else None
+        if wording is not None and theirs is not None:
+            typed_there = texts_typed(wording, words.way_of(theirs))
             kept = typed_there[f"whole_{one}"] or typed_there[f"text_{one}"]
             mine = str(whole.value() or text.value() or "").replace("\r\n", "\n").strip()
             block |= {"theirs": kept, "words": word_diff(kept, mine) if kept.strip() != mine else ()}
         yield block
+
+
+def _theirs(told: WordingFields, theirs: JudgeDefinition) -> JudgeWording | None:
+    """What another version tells in the place of these texts; None where it has no such member."""
+    if not isinstance(told, MemberForm):
+        return theirs.wording
+    same = [one.wording or theirs.wording for one in theirs.members if one.name == told.title]
+    return next(iter(same), None)

@@ -5,19 +5,11 @@ from typing import Any
 
 from django import forms
 
-from rubricweb.engine.autograders.panels.cascade import CONDITIONS
 from rubricweb.engine.autograders.panels.panel import MAX_REPEATS
 from rubricweb.engine.number_format import counted, plain_number
-from rubricweb.engine.panels.vote_rules import DEFAULT_RULES, VOTE_RULES, Scale
 from rubricweb.models import Dataset, JudgeVersion
 from rubricweb.services.runs import few_shot, panels
-
-CONDITION_WORDS = {
-    "error": "no answer came",
-    "abstention": "nothing could be assessed",
-    "disagreement": "the votes differ",
-    "low_confidence": "the judge is unsure",
-}
+from rubricweb.web.shared.vote_fields import SettlingFields
 
 
 class DatasetChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic in its stubs alone
@@ -26,15 +18,7 @@ class DatasetChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # generi
         return f"{dataset.name} ({counted(items, 'item')})"
 
 
-def _rule_field(scale: Scale, label: str) -> forms.ChoiceField:
-    usual = DEFAULT_RULES[scale].replace("_", " ")
-    rules = [(rule, rule.replace("_", " ")) for rule in VOTE_RULES[scale]]
-    return forms.ChoiceField(
-        required=False, label=label, choices=[("", f"what the criterion says, else {usual}"), *rules]
-    )
-
-
-class VotingFields(forms.Form):
+class VotingFields(SettlingFields):
     """Who votes, how often, how it is settled, and what the judge is shown first.
 
     The form it is part of has the field `judge`, the first one to be asked; `judge_versions` are what of its
@@ -73,33 +57,6 @@ class VotingFields(forms.Form):
         label="Ask the further judges only where the first one does not settle it",
         help_text="Cheaper than a panel: most criteria never reach the second stage.",
     )
-    escalate_on = forms.MultipleChoiceField(
-        required=False,
-        label="Ask the next stage when",
-        choices=[(name, CONDITION_WORDS[name]) for name in CONDITIONS],
-        widget=forms.CheckboxSelectMultiple,
-        help_text="None chosen: all of them; low confidence only if a threshold is set.",
-    )
-    min_confidence = forms.FloatField(
-        min_value=0,
-        max_value=1,
-        required=False,
-        label="Minimum confidence",
-        help_text="From 0 to 1; below it the judge counts as unsure.",
-        widget=forms.NumberInput(attrs={"class": "input--short", "step": "any"}),
-    )
-    quorum = forms.FloatField(
-        min_value=0,
-        max_value=1,
-        initial=0,
-        required=False,
-        label="Minimum share of votes",
-        help_text="From 0 to 1; with fewer votes a criterion becomes an error.",
-        widget=forms.NumberInput(attrs={"class": "input--short", "step": "any"}),
-    )
-    rule_binary = _rule_field("binary", "Met or unmet is settled by")
-    rule_ordinal = _rule_field("ordinal", "Scales are settled by")
-    rule_nominal = _rule_field("nominal", "Unordered options are settled by")
     examples_from = DatasetChoice(
         queryset=None,
         required=False,
@@ -183,12 +140,9 @@ class VotingFields(forms.Form):
             panels.PanelMember(judge_id, weight=weight, stage=stage)
             for judge_id, weight in zip(further, chosen["weights"], strict=True)
         ]
-        rules: dict[str, str] = {
-            scale: chosen[f"rule_{scale}"] for scale in VOTE_RULES if chosen[f"rule_{scale}"]
-        }
         return panels.Panel(
             members=[first, *others],
-            rule=rules or None,
+            rule=self.rules,
             repeats=repeats,
             quorum=chosen["quorum"] or 0.0,
             escalate_on=chosen["escalate_on"] or None if stage else None,
