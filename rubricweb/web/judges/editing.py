@@ -191,8 +191,7 @@ def _page(
     focused, pressed = (laid_out.focused, laid_out.button) if laid_out else ("", "")
     for row in (*form.members, *form.examples):
         if row.prefix == focused and not pressed:
-            first = next(one for one in row if not one.is_hidden)
-            first.field.widget.attrs["autofocus"] = True
+            row.fields[row.first].widget.attrs["autofocus"] = True
     context = {
         "judge": judge,
         "form": form,

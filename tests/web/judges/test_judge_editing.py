@@ -29,15 +29,16 @@ def text(answer: Any) -> str:
     return " ".join(unescape(answer.content.decode()).split())
 
 
-def fields(answer: Any) -> dict[str, str]:
+def fields(answer: Any) -> dict[str, Any]:
     """What a browser would send of the form on the page."""
     form = answer.context["form"]
-    sent: dict[str, str] = {}
+    sent: dict[str, Any] = {}
     for one in form.parts:
         for field in one:
             value = field.value()
             if value is not None and value is not False and value not in ("", []):
-                sent[field.html_name] = "on" if value is True else str(value)
+                several = value if isinstance(value, list) else str(value)
+                sent[field.html_name] = "on" if value is True else several
     return sent
 
 

@@ -65,6 +65,11 @@ class ExampleForm(forms.Form):
         return self.shown is not None and not self["open"].value()
 
     @property
+    def first(self) -> str:
+        """The field that is filled in first."""
+        return next(name for name in ("criterion", "label", "of") if name in self.fields)
+
+    @property
     def title(self) -> str:
         """What its criterion is called; "" of a new one, which has not chosen."""
         return "" if self.shown is None else self.criteria.title(self.shown)

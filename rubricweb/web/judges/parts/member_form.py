@@ -65,6 +65,7 @@ class MemberForm(WordingFields):
     )
 
     SAMPLING = tuple(Sampling.model_fields)
+    first = "endpoint"
 
     def __init__(
         self,
