@@ -305,5 +305,6 @@ def test_an_endpoint_that_is_archived_meanwhile_is_named_and_nothing_is_lost(
     answer = panel.send("keep", text_without_options=STRICT)
     assert answer.status_code == 422
     page = text(answer)
-    assert "b, which is none of the team’s models any more" in page
+    assert "This is none of the team’s models any more: choose another." in page
+    assert list(panel.wrong()) == ["member1-endpoint"]
     assert panel.fields["text_without_options"] == STRICT

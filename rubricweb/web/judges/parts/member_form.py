@@ -23,7 +23,10 @@ class MemberForm(WordingFields):
     """A row: of a judge of one model its model, of a panel's member also what tells it from the others."""
 
     of = forms.CharField(required=False, widget=forms.HiddenInput)
-    endpoint = forms.ChoiceField(label="Asked at")
+    endpoint = forms.ChoiceField(
+        label="Asked at",
+        error_messages={"invalid_choice": "This is none of the team’s models any more: choose another."},
+    )
     model = forms.CharField(
         max_length=200,
         required=False,
@@ -98,7 +101,8 @@ class MemberForm(WordingFields):
         choices = [(name, f"{config.name} ({config.model})") for name, config in judges.items()]
         if self.asked_at == AS_IT_IS:
             choices.insert(0, (AS_IT_IS, f"{member.endpoint}, which is none of the team’s models any more"))
-        self.title = str(self["name"].value() or f"Model {number}")
+        typed = self.data.get(self.add_prefix("name")) if self.is_bound else self.initial["name"]
+        self.title = str(typed or f"Model {number}")
         if not alone:  # the page’s list of what is wrong names fields alone
             for field in self.fields.values():
                 field.label = f"{self.title}: {field.label}"
