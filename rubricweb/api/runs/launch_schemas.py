@@ -23,7 +23,14 @@ from rubricweb.services.runs.starting import MAX_CHOSEN
 class NewMember(Input):
     """One judge of a panel; members of stage 1 are asked where stage 0 escalates."""
 
-    judge: Annotated[str, Field(description="The id of a judge, see GET /judges.", examples=["offline"])]
+    judge: Annotated[
+        str,
+        Field(
+            description="The id of a judge, see GET /judges; or a version that asks one model once, "
+            "`support-judge@v3`: the model is told the words of that version.",
+            examples=["offline"],
+        ),
+    ]
     weight: Annotated[float, Field(ge=0, allow_inf_nan=False, description="For the rules that weigh.")] = 1.0
     stage: Annotated[int, Field(ge=0, lt=MAX_MEMBERS)] = 0
     name: Annotated[

@@ -89,7 +89,7 @@ def grade(command: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME",
         help="environment, endpoint-N, offline, or a judge's name; several times for a panel. A version of a "
-        "judge, support-judge@v3, stands alone",
+        "judge, support-judge@v3, is a member where it asks one model",
     )
     command.add_argument(
         "--repeats",

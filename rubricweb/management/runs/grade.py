@@ -235,27 +235,37 @@ def _judges(
     named = options.judge or options.base_url or options.model
     if not named and not lifecycle.needs_judge(dataset, rubric_version):
         return RunOptions()
-    if not _is_panel(options) and (version := _version(options, actor)):
-        if any(one.endpoint == endpoints.OFFLINE_NAME for one in version.definition.members):
-            start_offline(stack)
-            _say_what_it_is()
-        return RunOptions(judge_id=str(version))
-    members = [_judge(options, judge, actor, stack) for judge in options.judge or [""]]
-    if any(judge_id == endpoints.OFFLINE for judge_id, _ in members):
+    members = [_named(options, judge, actor, stack) for judge in options.judge or [""]]
+    if any(is_offline for _, _, is_offline in members):
         _say_what_it_is()
     if not _is_panel(options):
-        [(judge_id, judge)] = members
+        [(judge_id, judge, _)] = members
         return RunOptions(judge_id=judge_id, judge=judge)
     asked = [
         panels.PanelMember(judge_id, stage=number if options.cascade else 0, config=judge)
-        for number, (judge_id, judge) in enumerate(members)
+        for number, (judge_id, judge, _) in enumerate(members)
     ]
     return RunOptions(panel=panels.Panel(asked, rule=options.vote or None, repeats=options.repeats or 1))
 
 
-def _version(options: argparse.Namespace, actor: Actor) -> JudgeVersion | None:
-    """The version of a judge that the options name, if they do and no model is called so."""
-    [name] = options.judge or [""]
+def _named(
+    options: argparse.Namespace, name: str, actor: Actor, stack: ExitStack
+) -> tuple[str, JudgeConfig | None, bool]:
+    """A model, ready to be asked, or a version of a judge, by its name alone; then whether the offline judge
+    is asked, which is started.
+    """
+    version = _version(options, name, actor)
+    if version is None:
+        judge_id, judge = _judge(options, name, actor, stack)
+        return judge_id, judge, judge_id == endpoints.OFFLINE
+    is_offline = any(one.endpoint == endpoints.OFFLINE_NAME for one in version.definition.members)
+    if is_offline:
+        start_offline(stack)
+    return str(version), None, is_offline
+
+
+def _version(options: argparse.Namespace, name: str, actor: Actor) -> JudgeVersion | None:
+    """The version of a judge of this name, if there is one and no model is called so."""
     judges = endpoints.judges_of(actor.team) | endpoints.archived_judges(actor.team)
     if not name or name in judges or name in {judge.name for judge in judges.values()}:
         return None

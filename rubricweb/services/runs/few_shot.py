@@ -15,7 +15,7 @@ from rubricweb.engine.autograders.examples.few_shot import (
     draw_examples,
 )
 from rubricweb.engine.autograders.prompted import VerdictAutograder
-from rubricweb.engine.judging.definition import JudgeDefinition, JudgeExample
+from rubricweb.engine.judging.definition import JudgeExample
 from rubricweb.engine.number_format import counted
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Invalid
@@ -90,14 +90,14 @@ def snapshot(
     return _drawn(asked, graded, rubric_version, viewer)
 
 
-def of_judge(definition: JudgeDefinition, version: RubricVersion | None) -> FewShotSnapshot | None:
+def of_judge(examples: Sequence[JudgeExample], version: RubricVersion | None) -> FewShotSnapshot | None:
     """The examples that a version of a judge brings along, for the criteria of a rubric version that mean
     what they were labelled for; None where there are none.
     """
     criteria = [] if version is None else list(version.criteria.order_by("position"))
     shown = [
         (criterion, one)
-        for one in definition.examples
+        for one in examples
         for criterion in [one_of for one_of in criteria if _means_the_same(one_of, one)][:1]
     ]
     if not shown:

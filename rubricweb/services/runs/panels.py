@@ -1,7 +1,7 @@
 """Panels and cascades of a run: asked for by name, checked, frozen into the run's row, made ready to ask."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.conf import settings
 
@@ -16,13 +16,17 @@ from rubricweb.models import (
     CascadeSnapshot,
     JudgeEndpoint,
     JudgeSnapshot,
+    JudgeVersion,
     MemberSnapshot,
     PanelSnapshot,
     Run,
     Team,
+    User,
 )
 from rubricweb.selectors.runs.graders import vote_grader
 from rubricweb.services.endpoints import endpoints
+from rubricweb.services.judges.as_members import asked_alone
+from rubricweb.services.judges.versions import version_called
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class PanelMember:
 
     `stage` counts from 0: members of stage 1 are asked where stage 0 escalates. `name` is what its votes
     carry, by default the judge's own, told apart by a number where two are alike. `config` overrides what
-    `judge_id` stands for.
+    `judge_id` stands for; `version` is what of a judge was named: see `with_versions`.
     """
 
     judge_id: str
@@ -39,6 +43,7 @@ class PanelMember:
     stage: int = 0
     name: str = ""
     config: JudgeConfig | None = field(default=None, compare=False)
+    version: JudgeVersion | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,26 @@ class Panel:
     quorum: float = 0.0
     escalate_on: Sequence[str] | None = None
     min_confidence: float | None = None
+
+    @property
+    def versions(self) -> list[JudgeVersion | None]:
+        """The version that each member was named by."""
+        return [member.version for member in self.members]
+
+
+def with_versions(team: Team, panel: Panel, *, viewer: User | None) -> Panel:
+    """The panel, each version of a judge that `judge_id` names as the one model that it asks.
+
+    Raises as `version_called` and `asked_alone`.
+    """
+    members = []
+    for i, member in enumerate(panel.members):
+        version = None if member.config else version_called(team, member.judge_id)
+        if version is not None:
+            judge = asked_alone(version, place=f"panel.members[{i}].judge", viewer=viewer)
+            member = replace(member, judge_id=judge.id, config=judge.config, version=version)
+        members.append(member)
+    return replace(panel, members=members)
 
 
 def snapshot(team: Team, panel: Panel, grader: PromptedAutograder) -> PanelSnapshot:
@@ -198,7 +223,8 @@ def _names(members: Sequence[PanelMember], configs: Sequence[JudgeConfig]) -> li
     """Every member's name, the second of two alike as "name (2)"."""
     names: list[str] = []
     for i, (member, config) in enumerate(zip(members, configs, strict=True)):
-        wanted = (member.name.strip() or config.name.strip() or f"judge {i + 1}")[:190]
+        named = member.name.strip() or (str(member.version) if member.version else config.name.strip())
+        wanted = (named or f"judge {i + 1}")[:190]
         name, number = wanted, 1
         while name in names:
             if member.name.strip():

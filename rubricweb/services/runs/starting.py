@@ -39,6 +39,7 @@ from rubricweb.selectors.datasets.systems import require_unblinded, versions_of_
 from rubricweb.services import dataset_versions
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges import versions
+from rubricweb.services.judges.as_members import in_their_words, shared_examples, shared_way
 from rubricweb.services.judges.definitions import definition_of, grader, resolved
 from rubricweb.services.labels import require_rubric
 from rubricweb.services.runs import few_shot, panels
@@ -58,12 +59,12 @@ class RunOptions:
 
     `judge_id` names a model, or a version of a judge: `support-judge@v3`, which has its own way of asking;
     `autograder` and `reply_format` may be left empty then, and are criterion by criterion and JSON elsewhere.
-    `judge` overrides what `judge_id` stands for (the command line does that); a `panel` stands in the place
-    of both, and rubrics of checks alone need neither. `option_seed` orders the options a judge is shown;
-    without one it is the rubric's own, so that every run words the same question alike. `use_cache` takes
-    answers to the very same questions from earlier runs of the team. `item_ids` grades these items only,
-    `systems` only answers of these versions: of a run one, of a plan and of a launch several. `half`, dev or
-    test, only answers to cases in it.
+    `judge` overrides what `judge_id` stands for (the command line does that); a `panel`, of models and of
+    versions that ask one, stands in the place of both, and rubrics of checks alone need neither.
+    `option_seed` orders the options a judge is shown; without one it is the rubric's own, so that every run
+    words the same question alike. `use_cache` takes answers to the very same questions from earlier runs of
+    the team. `item_ids` grades these items only, `systems` only answers of these versions: of a run one, of
+    a plan and of a launch several. `half`, dev or test, only answers to cases in it.
     `mode` "batch" hands the questions to the judge's provider; checks alone are graded live.
     `abstention` and `on_error` are the policies of `engine/scoring/scoring.py`.
     """
@@ -151,7 +152,7 @@ def drafted(
     if rubric_version is not None and rubric_version.rubric is not None:
         require_listed(rubric_version.rubric)
     require_rubric(dataset, rubric_version)
-    version, options = _way_of_asking(team, options)
+    version, options = _way_of_asking(team, options, by)
     asking = grader(options.autograder, options.reply_format, options.normalize)
     for field, policy, known in (
         ("abstention", options.abstention, ABSTENTION_POLICIES),
@@ -173,13 +174,13 @@ def drafted(
     endpoints.require_unarchived(team, (one.id for one in asked))
     if options.mode == RunMode.BATCH:
         _check_batches(team, asked)
-    examples = None
     if options.few_shot_from is not None:
         examples = few_shot.snapshot(
             options.few_shot_from, graded=items, rubric_version=rubric_version, grader=asking, viewer=by
         )
-    elif version is not None and version.definition.examples:
-        examples = few_shot.of_judge(version.definition, rubric_version)
+    else:
+        named = options.panel.versions if options.panel else [version]
+        examples = few_shot.of_judge(shared_examples(named), rubric_version)
     run = Run(
         team=team,
         judge_version=version,
@@ -202,7 +203,10 @@ def drafted(
         mode=options.mode if asked else RunMode.LIVE,
         use_cache=options.use_cache,
     )
-    return Draft(run, items, None if version else _asks(run))
+    asks = None if version else _asks(run, options.panel)
+    if asks is not None and options.panel is not None and any(options.panel.versions):
+        run.judge_version = JudgeVersion(definition=asks)  # its words, until it is found or made
+    return Draft(run, items, asks)
 
 
 def needs_judge(dataset: Dataset, rubric_version: RubricVersion | None) -> bool:
@@ -334,36 +338,43 @@ def _judges(
     return JudgeSnapshot.of(judge_id, judge or endpoints.choose_judge(team, judge_id)), None
 
 
-def _way_of_asking(team: Team, options: RunOptions) -> tuple[JudgeVersion | None, RunOptions]:
-    """The version of a judge that the options name, if they do; and the options with a way of asking."""
+def _way_of_asking(
+    team: Team, options: RunOptions, by: User | None
+) -> tuple[JudgeVersion | None, RunOptions]:
+    """The version of a judge that the options name, if they do; and the options with a way of asking, and
+    with the models of the versions in a panel.
+    """
     version = None
-    if options.judge is None and options.panel is None:
+    if options.panel is not None:
+        options = replace(options, panel=panels.with_versions(team, options.panel, viewer=by))
+    elif options.judge is None:
         version = versions.version_called(team, options.judge_id)
-    if version is None:
-        autograder, reply_format = options.autograder or "per_criterion", options.reply_format or "json"
-        return None, replace(options, autograder=autograder, reply_format=reply_format)
-    way = version.definition
-    for field, own in (("autograder", way.autograder), ("reply_format", way.reply_format)):
-        if getattr(options, field) not in ("", own):
-            raise Invalid.at(field, getattr(options, field), f"{own}, as {version} asks, or nothing")
-    if options.few_shot_from is not None:
-        raise Invalid.at(
-            "few_shot",
-            f"examples beside {version}",
-            "the examples of that version, or a model by its own name",
-        )
-    return version, replace(options, autograder=way.autograder, reply_format=way.reply_format)
-
-
-def _asks(run: Run) -> JudgeDefinition | None:
-    """What the judge of a run is where a model was picked; None where nobody is asked."""
-    return definition_of(
-        run.judge,
-        run.panel,
-        autograder=run.autograder,
-        reply_format=run.reply_format,
-        examples=few_shot.in_words(run.few_shot),
+    named = options.panel.versions if options.panel else [version]
+    first = next(filter(None, named), None)
+    autograder, reply_format = shared_way(named)
+    for field, said, own in (
+        ("autograder", options.autograder, autograder),
+        ("reply_format", options.reply_format, reply_format),
+    ):
+        if first is not None and said not in ("", own):
+            raise Invalid.at(field, said, f"{own}, as {first} asks, or nothing")
+    if options.few_shot_from is not None and (version or shared_examples(named)):
+        allowed = "the examples of that version, or a model by its own name"
+        raise Invalid.at("few_shot", f"examples beside {first}", allowed)
+    return version, replace(
+        options,
+        autograder=autograder or options.autograder or "per_criterion",
+        reply_format=reply_format or options.reply_format or "json",
     )
+
+
+def _asks(run: Run, panel: panels.Panel | None) -> JudgeDefinition | None:
+    """What the judge of a run is where models were picked; None where nobody is asked."""
+    named = panel.versions if panel else []
+    shown = shared_examples(named) or few_shot.in_words(run.few_shot)
+    way = {"autograder": run.autograder, "reply_format": run.reply_format}
+    picked = definition_of(run.judge, run.panel, examples=shown, **way)
+    return in_their_words(picked, named) if picked and any(named) else picked
 
 
 def _usual_seed(dataset: Dataset, rubric_version: RubricVersion | None) -> int:

@@ -21,7 +21,7 @@ from rubricweb.judges.base import JudgeConfig
 from rubricweb.selectors.rubrics.example_criteria import ExampleCriteria
 from rubricweb.services.judges.definitions import NAME_MAX
 from rubricweb.web.judges.forms import plain
-from rubricweb.web.judges.parts.example_form import ExampleForm
+from rubricweb.web.judges.parts.example_form import JudgeExampleForm
 from rubricweb.web.judges.parts.member_form import MemberForm, fresh_member
 from rubricweb.web.judges.parts.typed import NEW, row_numbers
 from rubricweb.web.judges.parts.wording_fields import PLACES, WordingFields, texts_typed
@@ -101,7 +101,7 @@ class DefinitionForm(WordingFields, SettlingFields):
             for number, (place, of, begun) in enumerate(members, start=1)
         ]
         self.examples = [
-            ExampleForm(
+            JudgeExampleForm(
                 data,
                 prefix=f"example{place}",
                 shown=begun,

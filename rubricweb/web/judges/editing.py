@@ -23,6 +23,7 @@ from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.judges import words
 from rubricweb.web.judges.definition_form import DefinitionForm
 from rubricweb.web.judges.forms import NewJudge
+from rubricweb.web.judges.parts.example_form import JudgeExampleForm
 from rubricweb.web.judges.parts.member_form import MemberForm
 from rubricweb.web.judges.parts.typed import LaidOut, rearranged, restored, turned, typed
 from rubricweb.web.judges.parts.wording_fields import WordingFields, texts_typed
@@ -189,7 +190,8 @@ def _page(
     last = 0 if judge is None else judge.versions.order_by("-number").values_list("number", flat=True)[0]
     theirs = meanwhile.definition if meanwhile else None
     focused, pressed = (laid_out.focused, laid_out.button) if laid_out else ("", "")
-    for row in (*form.members, *form.examples):
+    rows: tuple[MemberForm | JudgeExampleForm, ...] = (*form.members, *form.examples)
+    for row in rows:
         if row.prefix == focused and not pressed:
             row.fields[row.first].widget.attrs["autofocus"] = True
     context = {

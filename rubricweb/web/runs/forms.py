@@ -28,7 +28,14 @@ from rubricweb.services.runs import few_shot
 from rubricweb.services.runs.planning import plan_run
 from rubricweb.services.runs.starting import RunOptions
 from rubricweb.templatetags.run_words import autograder_line, autograder_title
-from rubricweb.web.runs.judge_choice import config_of, described, judge_choices, offered_versions, votes_of
+from rubricweb.web.runs.judge_choice import (
+    config_of,
+    described,
+    judge_choices,
+    offered_versions,
+    votes_of,
+    votes_once,
+)
 from rubricweb.web.runs.vote_forms import DatasetChoice, VotingFields
 from rubricweb.web.shared.choices import offer, offer_rows
 from rubricweb.web.shared.selections import Selection
@@ -167,7 +174,9 @@ class NewRun(VotingFields):
         self.fields["judge"].required = bool(self.judges)
         if self.chosen_version is not None:
             self.fields["autograder"].required = self.fields["reply_format"].required = False
-        offer(self, "further", [(judge_id, config.name) for judge_id, config in self.judges.items()])
+        further = {judge_id: config.name for judge_id, config in self.judges.items()}
+        further |= {words: words for words, version in self.judge_versions.items() if votes_once(version)}
+        offer(self, "further", further.items())
         offer_rows(self, "examples_from", choices.datasets.exclude(sealed_as=few_shot.TEST))
 
     def _offer_systems(self) -> dict[int, SystemVersion]:
@@ -188,9 +197,7 @@ class NewRun(VotingFields):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        if self.chosen_version is not None:
-            self._refuse_votes_beside(self.chosen_version, cleaned)
-        elif {"autograder", "reply_format"} <= cleaned.keys():
+        if self.chosen_version is None and {"autograder", "reply_format"} <= cleaned.keys():
             self._refused_by("reply_format", grader, cleaned["autograder"], cleaned["reply_format"], True)
         if {"dataset", "rubric_version"} <= cleaned.keys():
             self._refused_by("rubric_version", require_rubric, cleaned["dataset"], cleaned["rubric_version"])
@@ -235,7 +242,7 @@ class NewRun(VotingFields):
     def options(self) -> RunOptions:
         """What a valid form asks `start_run` for, its budget apart."""
         chosen, version = self.cleaned_data, self.chosen_version
-        panel = None if version else self.panel()
+        panel = self.panel()
         return RunOptions(
             judge_id="" if panel else chosen["judge"],
             panel=panel,
@@ -270,7 +277,7 @@ class NewRun(VotingFields):
             filled["dataset"],
             filled["rubric_version"],
             filled["autograder"],
-            votes=votes_of(version.definition) if version else self._votes(),
+            votes=votes_of(version.definition) if version and self._votes() == (1,) else self._votes(),
             items=self._items(filled["dataset"], viewer),
         )
 
@@ -366,6 +373,7 @@ def _field_of(place: str, fields: Mapping[str, Any]) -> str | None:
         "few_shot": "examples_from",
         "panel.repeats": "repeats",
         "panel.escalate_on": "escalate_on",
+        "panel.members[0]": "judge",
         "panel.members": "further",
         "mode": "batch",
     }

@@ -89,6 +89,11 @@ def votes_of(definition: JudgeDefinition) -> tuple[int, ...]:
     return tuple(members.count(stage) * times for stage, times in enumerate(repeats))
 
 
+def votes_once(version: JudgeVersion) -> bool:
+    """Whether it asks one model once, as a member of a panel does."""
+    return len(version.definition.members) == 1 and version.definition.voting is None
+
+
 def config_of(version: JudgeVersion) -> JudgeConfig | None:
     """Whom it asks first, as things are today; None where that one is no more."""
     try:
@@ -99,5 +104,5 @@ def config_of(version: JudgeVersion) -> JudgeConfig | None:
 
 
 def named_by(version: JudgeVersion | None) -> str:
-    """What a run of this version is started with again; "" for one that a model and a way of asking are."""
-    return str(version) if version is not None and version.is_named else ""
+    """What a run of this version is started with again; "" for one that models and a way of asking are."""
+    return str(version) if version is not None and (version.is_named or version.words_digest) else ""

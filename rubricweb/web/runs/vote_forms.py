@@ -121,11 +121,6 @@ class VotingFields(SettlingFields):
         """The version of a judge that is chosen, which has its own way of asking; None for a model."""
         return self.judge_versions.get(str(self["judge"].value()))
 
-    def _refuse_votes_beside(self, version: JudgeVersion, cleaned: dict[str, Any]) -> None:
-        field = "further" if cleaned.get("further") else "repeats"
-        if cleaned.get("further") or (cleaned.get("repeats") or 1) != 1:
-            self.add_error(field, f"{version} has votes of its own: choose a model, or no further votes.")
-
     def panel(self) -> panels.Panel | None:
         """What a valid form asks to vote; None for one judge asked once."""
         chosen = self.cleaned_data

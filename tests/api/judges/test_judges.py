@@ -192,3 +192,26 @@ def test_runs_say_by_which_version_and_are_found_by_their_judge(ed: ApiClient, p
     assert ed.get(f"/runs/{started['id']}")["judge_name"] == "Support judge"
     assert ed.get(f"/named-judges/{judge['id']}")["runs"] == 1
     assert [one["runs"] for one in ed.get(_versions(judge))["items"]] == [1]
+
+
+def test_a_version_votes_in_a_panel_and_is_asked_several_times(ed: ApiClient, people: Cast) -> None:
+    strict = {"members": [{"endpoint": "small"}], "wording": {"instructions": {"without_options": STRICT}}}
+    made(ed, definition=strict)
+    answers, rubric = dataset(people.team, people.ed), version(people.team, people.ed)
+    body = {"dataset_id": answers.pk, "rubric_version_id": rubric.pk, "no_cap": True}
+    [small] = [one["id"] for one in ed.get("/judges")["items"] if one["name"] == "small"]
+    panel = {"members": [{"judge": small}, {"judge": "support-judge@v1"}]}
+    started = ed.send("POST", "/runs", body | {"panel": panel})
+    assert [one["name"] for one in started["panel"]["members"]] == ["small", "support-judge@v1"]
+    [asked] = [one for one in JudgeVersion.objects.all() if str(one) == started["judge_version"]]
+    assert [one.wording and one.wording.instructions.without_options for one in asked.definition.members] == [
+        None,
+        STRICT,
+    ]
+    thrice = {"members": [{"judge": "support-judge"}], "repeats": 3}
+    voting = ed.send("POST", "/runs", body | {"panel": thrice})["judge_version"]
+    refused = ed.refused(422, "POST", "/runs", body | {"panel": {"members": [{"judge": voting}]}})
+    [fault] = refused["faults"]
+    assert fault["place"] == "panel.members[0].judge"
+    assert fault["allowed"].startswith("a model, or a version that asks one model once")
+    ed.refused(404, "POST", "/runs", body | {"panel": {"members": [{"judge": "support-judge@v7"}]}})

@@ -213,3 +213,21 @@ def test_a_run_is_graded_by_a_version_at_the_terminal(ed: Terminal, people: Cast
     assert ed("runs", "list", "--judge", "support-judge", "--json").out == ""
     assert ed("runs", "list", "--judge", "nobody").code == 1
     assert "At once, at-once@v1" in ed("runs", "show", started.pk).out
+
+
+def test_a_version_is_asked_several_times_and_in_a_panel_at_the_terminal(ed: Terminal, people: Cast) -> None:
+    answers, rubric = dataset(people.team, people.ed), version(people.team, people.ed)
+    graded = ("grade", f"id:{rubric.pk}", f"id:{answers.pk}", "--no-cap")
+    ed(*graded, "--judge", "support-judge@v2", "--repeats", "2")  # nobody answers there
+    twice = Run.objects.latest("pk").judge_version
+    assert twice.definition.wording.instructions.without_options == STRICT
+    assert twice.judge.name == "support-judge@v2 × 2, criterion by criterion"
+    pair = ("--judge", "small", "--judge", "support-judge@v2")
+    ed(*graded, *pair)
+    usual, strict = Run.objects.latest("pk").judge_version.definition.members
+    assert (usual.name, usual.wording, strict.name) == ("small", None, "support-judge@v2")
+    assert strict.wording.instructions.without_options == STRICT
+    refused = ed(*graded, "--judge", f"{twice}", "--repeats", "2")
+    assert refused.code == 1
+    assert f"{twice}, which casts several votes itself; allowed: a model, or a version" in refused.err
+    assert Run.objects.count() == 2

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.engine.autograders.instructions import FormTexts, JudgeWording
-from rubricweb.engine.judging.definition import JudgeExample
+from rubricweb.engine.judging.definition import JudgeExample, Voting
 from rubricweb.models import JudgeVersion, Run
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges import versions
@@ -96,17 +96,48 @@ def test_a_run_by_a_judge_is_asked_in_its_way_and_words_whatever_the_form_says(
     )
 
 
-def test_votes_and_examples_beside_a_judge_are_refused_at_their_fields(people: Cast, sign_in, kept) -> None:
-    client = sign_in(people.ed)
+def test_examples_beside_a_judge_are_refused_at_their_field(people: Cast, sign_in, kept) -> None:
     there = Run.objects.count()
-    for fields, wrong in (
-        ({"repeats": "3"}, "repeats"),
-        ({"further": ["offline"]}, "further"),
-        ({"examples_from": people.team.runs.first().dataset_id}, "examples_from"),
-    ):
-        answer = client.post(address(people), form(people, "support-judge@v1", **fields))
-        assert (answer.status_code, list(answer.context["form"].errors)) == (422, [wrong])
+    fields = {"examples_from": people.team.runs.first().dataset_id}
+    answer = sign_in(people.ed).post(address(people), form(people, "support-judge@v1", **fields))
+    assert (answer.status_code, list(answer.context["form"].errors)) == (422, ["examples_from"])
     assert Run.objects.count() == there
+
+
+def test_a_judge_is_asked_several_times_and_votes_beside_models(people: Cast, sign_in, kept) -> None:
+    client = sign_in(people.ed)
+    items = people.team.runs.first().run_items.count()
+    thrice = form(people, "support-judge@v1", repeats="3")
+    plan = client.get(address(people), thrice, headers={"HX-Request": "true"})
+    assert plan.context["plan"].calls == 3 * items  # all criteria at once, as it asks
+    assert client.post(address(people), thrice).status_code == 302
+    run = Run.objects.latest("pk")
+    assert (run.autograder, run.panel.repeats) == ("one_shot", 3)
+    assert run.judge_version.definition.wording == kept.definition.wording
+    # Started again it is that judge, which has no name of its own.
+    assert f'value="{run.judge_version}" required id="id_judge_2" checked' in page(
+        people, client, f"?again={run.pk}"
+    )
+    beside = form(people, "offline", further=["support-judge@v1"], autograder="one_shot")
+    assert client.post(address(people), beside).status_code == 302
+    offline, ours = Run.objects.latest("pk").judge_version.definition.members
+    assert (offline.wording, ours.wording) == (None, kept.definition.wording)
+    otherwise = client.post(address(people), beside | {"autograder": "per_criterion"})
+    assert list(otherwise.context["form"].errors) == ["autograder"]
+    assert "one_shot, as support-judge@v1 asks" in otherwise.content.decode()
+
+
+def test_a_judge_that_votes_itself_is_no_member_of_a_panel(people: Cast, sign_in, kept) -> None:
+    [member] = kept.definition.members
+    twins = (member, member.model_copy(update={"name": "other"}))
+    panel = kept.definition.model_copy(update={"members": twins, "voting": Voting()})
+    versions.create_judge(people.team, panel, by=people.ed, name="Panel judge")
+    client = sign_in(people.ed)
+    further = client.get(address(people)).context["form"].fields["further"].choices
+    assert [words for words, _ in further if "@" in words] == ["support-judge@v1"]
+    answer = client.post(address(people), form(people, "panel-judge@v1", repeats="2"))
+    assert (answer.status_code, list(answer.context["form"].errors)) == (422, ["judge"])
+    assert "panel-judge@v1, which casts several votes itself" in answer.content.decode()
 
 
 def test_a_judge_whose_model_is_gone_says_so(people: Cast, sign_in, kept) -> None:

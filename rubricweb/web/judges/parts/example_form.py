@@ -16,7 +16,7 @@ def _words(rows: int, label: str, *, required: bool = False) -> forms.CharField:
     return forms.CharField(required=required, strip=False, label=label, widget=widget)
 
 
-class ExampleForm(forms.Form):
+class JudgeExampleForm(forms.Form):
     """A row: of one that is kept it has nothing but its number, `of`; of one that is `open` all its words.
 
     A new one is about a criterion of the rubric `rubric`; an earlier one stays with its own.
