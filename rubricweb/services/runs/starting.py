@@ -174,13 +174,12 @@ def drafted(
     endpoints.require_unarchived(team, (one.id for one in asked))
     if options.mode == RunMode.BATCH:
         _check_batches(team, asked)
+    named = options.panel.versions if options.panel else [version]
+    examples = few_shot.of_judge(shared_examples(named), rubric_version)
     if options.few_shot_from is not None:
         examples = few_shot.snapshot(
             options.few_shot_from, graded=items, rubric_version=rubric_version, grader=asking, viewer=by
         )
-    else:
-        named = options.panel.versions if options.panel else [version]
-        examples = few_shot.of_judge(shared_examples(named), rubric_version)
     run = Run(
         team=team,
         judge_version=version,
