@@ -9,7 +9,7 @@ from django.db import transaction
 from rubricweb.engine.errors import Fault, shown
 from rubricweb.engine.errors import Invalid as EngineInvalid
 from rubricweb.engine.judging.changes import DefinitionChange, definition_changes
-from rubricweb.engine.judging.definition import JudgeDefinition
+from rubricweb.engine.judging.definition import JudgeDefinition, faults_of_definition
 from rubricweb.engine.judging.files import read_judge, write_judge
 from rubricweb.engine.judging.reading import read_definition
 from rubricweb.errors import Conflict, Invalid
@@ -23,11 +23,12 @@ def definition_from(team: Team, told: Any, *, place: str = "") -> JudgeDefinitio
     """The definition that plain data say. A member's `address` may be left out where `endpoint` names one of
     the team's models, and its `name` and `model` are then that one's too.
 
-    Raises Invalid with every fault, each below `place`.
+    Raises Invalid with every fault, each below `place`, for what no judge can be.
     """
     told, faults = _at_endpoints(team, told)
     try:
         read = read_definition(told)
+        faults += faults_of_definition(read)
     except EngineInvalid as error:
         faults += error.faults
     if faults:
@@ -69,7 +70,9 @@ def _at_endpoints(team: Team, told: Any) -> tuple[Any, list[Fault]]:
             named = member.get("endpoint")
             found = [config for judge_id, config in known.items() if named in (config.name, judge_id)]
             if "address" in member:
-                here = [one for one in known.values() if one.answered_by == member["address"]]
+                # That an archived one cannot be asked is said by name, with what would help: see `resolved`.
+                answering = (*known.values(), *endpoints.archived_judges(team).values())
+                here = [one for one in answering if one.answered_by == member["address"]]
                 if isinstance(member["address"], str) and not here:
                     allowed = "the address of one of the team's models, or no address for that of endpoint"
                     faults.append(Fault(f"members[{i}].address", shown(member["address"]), allowed))

@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from rubricweb.models import JudgeVersion
 from rubricweb.services.endpoints import endpoints
+from rubricweb.services.shared import archiving
 from tests.api.client import ApiClient
 from tests.factories import Cast, dataset, run, version
 
@@ -123,14 +125,29 @@ def test_of_two_who_keep_a_version_at_once_the_second_is_told_and_can_send_their
                 "members": [{"endpoint": "small"}],
                 "wording": {"instructions": {"with_options": "No frame."}},
             },
-            "wording.instructions.with_options",
+            "definition.wording.instructions.with_options",
         ),
         (
             {
                 "members": [{"endpoint": "small"}],
                 "wording": {"instructions": {"with_options": "{{frame}} {{criterion}}"}},
             },
-            "wording.instructions.with_options",
+            "definition.wording.instructions.with_options",
+        ),
+        (
+            {"members": [{"endpoint": "small"}], "wording": {"instructions": {"with_options": " \n"}}},
+            "definition.wording.instructions.with_options",
+        ),
+        (
+            {
+                "members": [{"endpoint": "small"}],
+                "wording": {"instructions": {"without_options": "{{frame}}" + "x" * 20_000}},
+            },
+            "definition.wording.instructions.without_options",
+        ),
+        (
+            {"members": [{"endpoint": "small"}, {"endpoint": "small"}], "voting": {"repeats": [1]}},
+            "definition.members[1].name",
         ),
     ],
 )
@@ -192,6 +209,46 @@ def test_runs_say_by_which_version_and_are_found_by_their_judge(ed: ApiClient, p
     assert ed.get(f"/runs/{started['id']}")["judge_name"] == "Support judge"
     assert ed.get(f"/named-judges/{judge['id']}")["runs"] == 1
     assert [one["runs"] for one in ed.get(_versions(judge))["items"]] == [1]
+
+
+def test_how_votes_are_settled_is_refused_at_its_place(ed: ApiClient) -> None:
+    two = [{"endpoint": "small"}, {"endpoint": "small", "name": "other"}]
+    for voting, place, allowed in (
+        ({"repeats": [0]}, "voting.repeats", "1 to 100"),
+        ({"rule": {"binary": "loudest"}}, "voting.rule.binary", "majority, weighted, unanimous, any"),
+        ({"quorum": 2.0}, "voting.quorum", "a share from 0 to 1"),
+        ({"repeats": [1, 2]}, "definition.voting.repeats", "one number, as the members have"),
+        ({"escalate_on": ["error"]}, "definition.voting.escalate_on", "a member of stage 1"),
+    ):
+        body = {"name": "New", "definition": {"members": two, "voting": voting}}
+        [fault] = ed.refused(422, "POST", "/named-judges", body)["faults"]
+        assert (fault["place"], fault["allowed"]) == (place, allowed)
+
+
+def test_a_slug_that_names_something_else_is_refused_and_nothing_is_stored(ed: ApiClient) -> None:
+    for slug in ("offline", "panel", "endpoint-3", "new"):
+        body = {"name": "New", "slug": slug, "definition": {"members": [{"endpoint": "small"}]}}
+        [fault] = ed.refused(422, "POST", "/named-judges", body)["faults"]
+        assert (fault["place"], fault["found"]) == ("slug", f"'{slug}'")
+    assert not JudgeVersion.objects.exists()
+
+
+def test_an_endpoint_that_is_renamed_or_archived_meanwhile(ed: ApiClient, people: Cast) -> None:
+    judge = made(ed)
+    [row] = endpoints.endpoints_of(people.team)
+    endpoints.change_endpoint(row, by=people.alice, now=timezone.now(), name="tiny")
+    # A version goes by the address: its endpoint is the same under another name.
+    strict = {"parent": 1, "changes": {"wording": {"instructions": {"without_options": STRICT}}}}
+    assert ed.send("POST", _versions(judge), strict)["number"] == 2
+    body = {"name": "New", "definition": {"members": [{"endpoint": "small"}]}}
+    [fault] = ed.refused(422, "POST", "/named-judges", body)["faults"]
+    assert fault["allowed"].startswith("a model of the team: tiny")
+    row.refresh_from_db()
+    archiving.archive(row, by=people.alice, now=timezone.now())
+    at_once = {"parent": 2, "changes": {"autograder": "one_shot"}}
+    problem = ed.refused(409, "POST", _versions(judge), at_once)
+    assert problem["detail"] == ("The endpoint tiny that small is asked at is archived: restore it first.")
+    assert len(ed.get(_versions(judge))["items"]) == 2
 
 
 def test_a_version_votes_in_a_panel_and_is_asked_several_times(ed: ApiClient, people: Cast) -> None:

@@ -104,6 +104,7 @@ class Door:
             "dataset": self.dataset.pk,
             "rubric_version": self.rubric.pk,
             "judge": judge,
+            "name": f"Run {Run.objects.count() + 1}",  # the same form sent twice starts one run
             "repeats": "1",
             "no_cap": "on",
             "normalize": "on",

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from rubricweb.api.judges import schemas
 from rubricweb.engine.autograders import FormTexts, JudgeWording
@@ -11,6 +12,7 @@ from rubricweb.models import Judge, JudgeVersion, Run, VersionOrigin
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges import versions
 from rubricweb.services.judges.files import definition_from
+from rubricweb.services.shared.archiving import archive, restore
 from tests.commands.shapes import misfits
 from tests.commands.terminal import Terminal
 from tests.factories import Cast, dataset, version
@@ -231,3 +233,29 @@ def test_a_version_is_asked_several_times_and_in_a_panel_at_the_terminal(ed: Ter
     assert refused.code == 1
     assert f"{twice}, which casts several votes itself; allowed: a model, or a version" in refused.err
     assert Run.objects.count() == 2
+
+
+def test_a_slug_that_names_something_else_is_refused_at_the_terminal(ed: Terminal) -> None:
+    for slug in ("offline", "endpoint-3", "none"):
+        refused = ed("judges", "edit", "support-judge", "--slug", slug)
+        assert refused.code == 1
+        assert f"slug: found '{slug}'; allowed: a word that names no other judge" in refused.err
+    assert Judge.objects.get().slug == "support-judge"
+
+
+def test_an_endpoint_that_is_archived_meanwhile_is_said_and_the_file_stays(
+    ed: Terminal, people: Cast, tmp_path: Path
+) -> None:
+    file = tmp_path / "judge.yaml"
+    ed("judges", "export", "support-judge", "-o", file)
+    written = file.read_text() + "reply_format: yes_no\n"
+    file.write_text(written)
+    [row] = endpoints.endpoints_of(people.team)
+    archive(row, by=people.alice, now=timezone.now())
+    refused = ed("judges", "import", file)
+    assert refused.code == 1
+    assert "The endpoint small that small is asked at is archived: restore it first." in refused.err
+    assert file.read_text() == written
+    restore(row, by=people.alice)
+    endpoints.change_endpoint(row, by=people.alice, now=timezone.now(), name="tiny")
+    assert ed("judges", "import", file).code == 0  # it goes by the address
