@@ -94,7 +94,7 @@ def of_judge(examples: Sequence[JudgeExample], version: RubricVersion | None) ->
     """The examples that a version of a judge brings along, for the criteria of a rubric version that mean
     what they were labelled for; None where there are none.
     """
-    criteria = [] if version is None else list(version.criteria.order_by("position"))
+    criteria = list(version.criteria.order_by("position")) if version and examples else []
     shown = [
         (criterion, one)
         for one in examples

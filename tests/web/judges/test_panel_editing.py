@@ -37,7 +37,7 @@ def models(people: Cast) -> list[str]:
     return [model_called(people, "a"), model_called(people, "b")]
 
 
-class Form:
+class FilledForm:
     """A judge's page, filled in and sent again and again."""
 
     def __init__(self, client: Client, people: Cast, version: JudgeVersion) -> None:
@@ -74,21 +74,21 @@ class Form:
 
 
 @pytest.fixture
-def single(people: Cast, models: list[str], sign_in: Any) -> Form:
-    return Form(sign_in(people.ed), people, version_of(people, models[0]))
+def single(people: Cast, models: list[str], sign_in: Any) -> FilledForm:
+    return FilledForm(sign_in(people.ed), people, version_of(people, models[0]))
 
 
 @pytest.fixture
-def panel(people: Cast, models: list[str], sign_in: Any) -> Form:
+def panel(people: Cast, models: list[str], sign_in: Any) -> FilledForm:
     members = [PanelMember(models[0], weight=2.0), PanelMember(models[1], stage=1)]
     asked = Panel(members, rule="unanimous", repeats=[1, 3], quorum=0.5, escalate_on=["error"])
-    return Form(sign_in(people.ed), people, version_of(people, "", panel=asked))
+    return FilledForm(sign_in(people.ed), people, version_of(people, "", panel=asked))
 
 
 # ── Members ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_judge_of_one_model_keeps_its_panel_folded(single: Form) -> None:
+def test_a_judge_of_one_model_keeps_its_panel_folded(single: FilledForm) -> None:
     page = single.answer.content.decode()
     assert '<details class="card disclosure">' in page  # closed
     assert 'name="member0-weight"' not in page
@@ -96,7 +96,7 @@ def test_a_judge_of_one_model_keeps_its_panel_folded(single: Form) -> None:
     assert 'name="member0-own"' not in page
 
 
-def test_a_second_model_is_added_and_both_vote(single: Form) -> None:
+def test_a_second_model_is_added_and_both_vote(single: FilledForm) -> None:
     single.send("add-member", note="Two of them.")
     # It begins with a model that nobody asks yet, and the focus goes there.
     assert single.fields["member1-model"] == "m-b"
@@ -117,13 +117,13 @@ def test_a_second_model_is_added_and_both_vote(single: Form) -> None:
     assert kept.voting == Voting(rule={"binary": "weighted"}, repeats=(2,), quorum=0.6)
 
 
-def test_one_model_asked_three_times_is_a_judge_that_votes(single: Form) -> None:
+def test_one_model_asked_three_times_is_a_judge_that_votes(single: FilledForm) -> None:
     kept = single.keep(repeats="3")
     assert len(kept.members) == 1
     assert kept.voting == Voting(repeats=(3,))
 
 
-def test_two_of_one_endpoint_are_told_apart(single: Form) -> None:
+def test_two_of_one_endpoint_are_told_apart(single: FilledForm) -> None:
     single.send("add-member")
     single.send("way", member1__endpoint=single.fields["member0-endpoint"])
     kept = single.keep(member1__model="m-a", member1__temperature="0.7")
@@ -131,7 +131,7 @@ def test_two_of_one_endpoint_are_told_apart(single: Form) -> None:
     assert [member.model for member in kept.members] == ["m-a", "m-a"]
 
 
-def test_what_stands_there_is_kept_where_nothing_was_changed(panel: Form) -> None:
+def test_what_stands_there_is_kept_where_nothing_was_changed(panel: FilledForm) -> None:
     shown = panel.fields
     assert (shown["repeats"], shown["quorum"], shown["member1-stage"]) == ("1, 3", "0.5", "2")
     assert (shown["rule_binary"], shown["rule_nominal"], "rule_ordinal" in shown) == (
@@ -145,7 +145,7 @@ def test_what_stands_there_is_kept_where_nothing_was_changed(panel: Form) -> Non
     assert kept.voting == Voting(rule="unanimous", repeats=(1, 3), quorum=0.75, escalate_on=("error",))
 
 
-def test_members_are_moved_with_all_that_is_typed(panel: Form) -> None:
+def test_members_are_moved_with_all_that_is_typed(panel: FilledForm) -> None:
     panel.send("down-member 0", member0__temperature="0.3", member0__stage="2", member1__stage="1")
     assert (panel.fields["member1-model"], panel.fields["member1-temperature"]) == ("m-a", "0.3")
     # Down it cannot go further: the focus is on the button that moves it back.
@@ -156,7 +156,7 @@ def test_members_are_moved_with_all_that_is_typed(panel: Form) -> None:
     assert current(panel.version.judge).voting.repeats == (2, 2)
 
 
-def test_a_member_is_removed_and_a_stage_closes_up(panel: Form) -> None:
+def test_a_member_is_removed_and_a_stage_closes_up(panel: FilledForm) -> None:
     panel.send("remove-member 0")
     assert "member1-endpoint" not in panel.fields
     refused = panel.send("keep", repeats="1")
@@ -187,7 +187,7 @@ def test_a_member_is_removed_and_a_stage_closes_up(panel: Form) -> None:
     ],
 )
 def test_each_fault_is_said_at_its_field_and_nothing_typed_is_lost(
-    panel: Form, changes: dict[str, Any], place: str, says: str
+    panel: FilledForm, changes: dict[str, Any], place: str, says: str
 ) -> None:
     typed = {"note": "Mine.", "text_without_options": STRICT}
     answer = panel.send("keep", **typed, **changes)
@@ -200,16 +200,40 @@ def test_each_fault_is_said_at_its_field_and_nothing_typed_is_lost(
     assert JudgeVersion.objects.count() == 1
 
 
-def test_no_row_but_those_on_the_page_is_moved_or_removed(panel: Form) -> None:
+def test_no_row_but_those_on_the_page_is_moved_or_removed(panel: FilledForm) -> None:
     for action in ("remove-member 2", "up-member -1", "down-member x", "change-example 0"):
         assert panel.send(action).status_code == 400
         panel.answer = panel.client.get(panel.where)
 
 
+def test_a_new_judge_is_a_panel_from_the_start(people: Cast, models: list[str], sign_in: Any) -> None:
+    client = sign_in(people.ed)
+    where = f"{url('judge_new', people)}?name=Two&model={models[0]}&way=per_criterion+json"
+    answer = client.post(where, fields(client.get(where)) | {"action": "add-member"})
+    assert fields(answer)["name"] == "Two"
+    answer = client.post(where, fields(answer) | {"repeats": "2", "quorum": "7"})
+    assert (answer.status_code, list(answer.context["form"].errors)) == (422, ["quorum"])
+    assert client.post(where, fields(answer) | {"quorum": "0.5"}).status_code == 302
+    [kept] = JudgeVersion.objects.all()
+    assert [member.name for member in kept.definition.members] == ["a", "b"]
+    assert kept.definition.voting == Voting(repeats=(2,), quorum=0.5)
+
+
+def test_a_member_goes_by_its_address_when_its_endpoint_is_renamed_meanwhile(
+    people: Cast, panel: FilledForm
+) -> None:
+    row = next(one for one in endpoints.endpoints_of(people.team) if one.name == "b")
+    endpoints.change_endpoint(row, by=people.alice, now=timezone.now(), name="c")
+    kept = panel.keep(text_without_options=STRICT)
+    assert [(member.name, member.address) for member in kept.members] == [
+        (member.name, member.address) for member in panel.version.definition.members
+    ]
+
+
 # ── Examples ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_an_example_is_added_shown_to_its_criterion_and_removed(people: Cast, single: Form) -> None:
+def test_an_example_is_added_shown_to_its_criterion_and_removed(people: Cast, single: FilledForm) -> None:
     rubric = factories.version(people.team, people.ed).rubric
     single.send("add-example", examples_from=str(rubric.pk))
     assert "Example 1" in text(single.answer)
@@ -226,35 +250,35 @@ def test_an_example_is_added_shown_to_its_criterion_and_removed(people: Cast, si
     assert (shown.uid, shown.requirement) == (asked.uid, asked.requirement)
     assert (shown.label, shown.reason, shown.output) == ("UNMET", "It names\nnone.", "I do not know.")
     assert (shown.query, shown.reference, shown.key) == ("Capital?", None, "example 1")
-    again = Form(single.client, people, single.version)
+    again = FilledForm(single.client, people, single.version)
     assert "example0-output" not in again.fields  # it is read, and changed once somebody asks for that
     again.send("change-example 0")
     assert again.fields["example0-reason"] == "It names\nnone."
     again.keep(example0__reason="Nothing is named.")
     [changed] = current(single.version.judge).examples
     assert changed == shown.model_copy(update={"reason": "Nothing is named."})
-    gone = Form(single.client, people, single.version)
+    gone = FilledForm(single.client, people, single.version)
     gone.send("remove-example 0")
     assert "autofocus" in gone.tag("button", 'value="add-example"')
     assert gone.send("keep").status_code == 422  # v1 asked just so
     assert "v1 asks just so" in text(gone.answer)
 
 
-def test_examples_that_nobody_touched_stay_word_for_word(people: Cast, single: Form) -> None:
+def test_examples_that_nobody_touched_stay_word_for_word(people: Cast, single: FilledForm) -> None:
     asked = EXAMPLE.model_copy(update={"query": [{"role": "user", "content": "Capital?"}]})
     begun = single.version.definition.model_copy(update={"examples": (asked, EXAMPLE)})
     second = versions.keep_version(single.version.judge, begun, by=people.ed, parent=single.version)
-    form = Form(single.client, people, second)
+    form = FilledForm(single.client, people, second)
     assert "Names the capital." in text(form.answer)
     assert form.keep(text_without_options=STRICT).examples == (asked, EXAMPLE)
-    form = Form(single.client, people, second)
+    form = FilledForm(single.client, people, second)
     form.send("change-example 0")
     assert "example0-query" not in form.fields  # a conversation is no text
     kept = form.keep(example0__label="UNMET").examples
     assert kept == (asked.model_copy(update={"label": "UNMET"}), EXAMPLE)
 
 
-def test_an_example_is_of_a_criterion_of_the_team(people: Cast, single: Form) -> None:
+def test_an_example_is_of_a_criterion_of_the_team(people: Cast, single: FilledForm) -> None:
     theirs = factories.version(people.other_team, people.charlie).rubric
     single.send("add-example", examples_from=str(theirs.pk))
     assert single.answer.context["form"].examples[0].fields["criterion"].choices == []
@@ -265,7 +289,7 @@ def test_an_example_is_of_a_criterion_of_the_team(people: Cast, single: Form) ->
 # ── Two people ───────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_version_kept_meanwhile_loses_neither_my_rows_nor_theirs(people: Cast, panel: Form) -> None:
+def test_a_version_kept_meanwhile_loses_neither_my_rows_nor_theirs(people: Cast, panel: FilledForm) -> None:
     mine = {"member0__temperature": "0.4", "member0__own": "on", "member0__text_without_options": STRICT}
     panel.send("add-member")
     a, b = panel.version.definition.members
@@ -297,7 +321,7 @@ def test_a_version_kept_meanwhile_loses_neither_my_rows_nor_theirs(people: Cast,
 
 
 def test_an_endpoint_that_is_archived_meanwhile_is_named_and_nothing_is_lost(
-    people: Cast, panel: Form
+    people: Cast, panel: FilledForm
 ) -> None:
     row = next(one for one in endpoints.endpoints_of(people.team) if one.name == "b")
     control.cancel_run(Run.objects.get(), by=people.ed, now=timezone.now())
