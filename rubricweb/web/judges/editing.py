@@ -103,7 +103,8 @@ def _sent(
     data = request.POST
     if (laid_out := _laid_out(data, base, judges)) is not None:
         form = _form(request, base, judges, laid_out.values, judge)
-        return _page(request, form, judge, turned=_is_turned(data), laid_out=laid_out)
+        turned_now = form.initial["texts_for"] != data.get("texts_for")
+        return _page(request, form, judge, turned=turned_now, laid_out=laid_out)
     form = _form(request, base, judges, {}, judge, data)
     if not form.is_whole():
         return _page(request, form, judge, status=422)
@@ -128,14 +129,14 @@ def _is_turned(data: QueryDict) -> bool:
 def _laid_out(data: QueryDict, base: JudgeDefinition, judges: Mapping[str, JudgeConfig]) -> LaidOut | None:
     """What the fields are to hold when a button asked for it, or the way of asking changed; else None."""
     edition = base.wording.edition
-    if _is_turned(data):
-        return LaidOut(turned(data, data.get("way", ""), edition))
     action, _, place = data.get("action", "").partition(" ")
-    if action in ("ours", "back") and data.get("texts_for") in dict(words.ways()):
-        return LaidOut(restored(data, place, edition, back=action == "back"))
     verb, _, kind = action.partition("-")
     if verb in ROW_VERBS and kind in ("member", "example"):
         return rearranged(data, verb, kind, place, tuple(judges))
+    if _is_turned(data):
+        return LaidOut(turned(data, data.get("way", ""), edition))
+    if action in ("ours", "back") and data.get("texts_for") in dict(words.ways()):
+        return LaidOut(restored(data, place, edition, back=action == "back"))
     return LaidOut(typed(data)) if action == "way" else None
 
 

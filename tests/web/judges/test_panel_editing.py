@@ -123,6 +123,16 @@ def test_one_model_asked_three_times_is_a_judge_that_votes(single: FilledForm) -
     assert kept.voting == Voting(repeats=(3,))
 
 
+def test_a_model_is_added_beside_another_way_of_asking_which_is_laid_out_next(single: FilledForm) -> None:
+    single.send("add-member", way="one_shot json", text_without_options=STRICT)
+    assert single.fields["member1-model"] == "m-b"
+    assert single.fields["text_without_options"] == STRICT
+    single.send("keep")
+    assert "our instructions for it stand in the fields now" in text(single.answer)
+    assert single.fields["beside_without_options"] == STRICT
+    assert single.keep().autograder == "one_shot"
+
+
 def test_two_of_one_endpoint_are_told_apart(single: FilledForm) -> None:
     single.send("add-member")
     single.send("way", member1__endpoint=single.fields["member0-endpoint"])
