@@ -7,7 +7,7 @@ version, without examples, digest and note; and of no run by which of its versio
 
 from dataclasses import dataclass
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from rubricweb.engine.judging.changes import DefinitionChange, definition_changes
@@ -90,15 +90,18 @@ def judge_version_called(team: Team, words: str) -> JudgeVersion:
 
 
 def withheld_judges(team: Team, viewer: User, hidden: frozenset[int] | None = None) -> frozenset[int]:
-    """The ids of judges of which this person sees no examples and no history: see the top of this module.
+    """The ids of judges of which this person sees no examples and no history: see the top of this module. So
+    are those that were made of a version of one, whose words they have.
 
     `hidden` is what `hidden_datasets` gives, for callers that have asked it; without it that is one query
     for somebody who rates in no open blind queue.
     """
     if not (hidden_datasets(viewer, team) if hidden is None else hidden):
         return frozenset()
-    shows = JudgeVersion.objects.filter(judge__team=team, definition__examples__0__isnull=False)
-    return frozenset(shows.order_by().values_list("judge_id", flat=True).distinct())
+    versions = JudgeVersion.objects.filter(judge__team=team).order_by()
+    shows = versions.filter(definition__examples__0__isnull=False).values("judge_id")
+    found = versions.filter(Q(judge__in=shows) | Q(parent__judge__in=shows))
+    return frozenset(found.values_list("judge_id", flat=True).distinct())
 
 
 def is_withheld_judge(judge: Judge, viewer: User) -> bool:

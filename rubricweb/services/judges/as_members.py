@@ -62,6 +62,17 @@ def shared_examples(versions: Versions) -> tuple[JudgeExample, ...]:
     return shown[0] if shown else ()
 
 
+def made_of(versions: Versions) -> JudgeVersion | None:
+    """The version that a panel of these is noted to be made of: one of a judge that has examples, if there is
+    one, so that who must not know that judge does not read its words in another.
+    """
+    named = [version for version in versions if version is not None]
+    judges = [version.judge_id for version in named]
+    shows = JudgeVersion.objects.filter(judge__in=judges, definition__examples__0__isnull=False)
+    shown = set(shows.values_list("judge_id", flat=True)) if named else set()
+    return next((version for version in named if version.judge_id in shown), next(iter(named), None))
+
+
 def in_their_words(definition: JudgeDefinition, versions: Versions) -> JudgeDefinition:
     """The definition of a panel, its members told what these versions are told."""
     told = [version.definition if version else None for version in versions]

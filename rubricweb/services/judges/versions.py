@@ -26,8 +26,11 @@ NOTE_MAX = 2_000
 TAKEN = "The team already has a judge called {!r}; choose another name."
 
 
-def version_picked(team: Team, definition: JudgeDefinition, *, by: User | None) -> JudgeVersion:
-    """The version that asks just so, made where there is none; within the caller's transaction.
+def version_picked(
+    team: Team, definition: JudgeDefinition, *, by: User | None, parent: JudgeVersion | None = None
+) -> JudgeVersion:
+    """The version that asks just so, made where there is none; within the caller's transaction. `parent` is
+    the version of another judge that a new judge is made of.
 
     One that was picked before is taken before one that a person named. A new one is the next version of the
     judge of its usual name, or its first.
@@ -46,7 +49,7 @@ def version_picked(team: Team, definition: JudgeDefinition, *, by: User | None) 
         judge = Judge.objects.create(
             team=team, name=_free_name(team, name), slug=_free_slug(team, name), created_by=by
         )
-    return _next(judge, definition, by=by, origin=VersionOrigin.PICKED, parent=judge.current)
+    return _next(judge, definition, by=by, origin=VersionOrigin.PICKED, parent=judge.current or parent)
 
 
 _UNNAMED = tuple(set(VersionOrigin) - set(PEOPLES))

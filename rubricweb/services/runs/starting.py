@@ -39,7 +39,7 @@ from rubricweb.selectors.datasets.systems import require_unblinded, versions_of_
 from rubricweb.services import dataset_versions
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges import versions
-from rubricweb.services.judges.as_members import in_their_words, shared_examples, shared_way
+from rubricweb.services.judges.as_members import in_their_words, made_of, shared_examples, shared_way
 from rubricweb.services.judges.definitions import definition_of, grader, resolved
 from rubricweb.services.labels import require_rubric
 from rubricweb.services.runs import few_shot, panels
@@ -204,7 +204,8 @@ def drafted(
     )
     asks = None if version else _asks(run, options.panel)
     if asks is not None and options.panel is not None and any(options.panel.versions):
-        run.judge_version = JudgeVersion(definition=asks)  # its words, until it is found or made
+        # Its words, until it is found or made.
+        run.judge_version = JudgeVersion(definition=asks, parent=made_of(options.panel.versions))
     return Draft(run, items, asks)
 
 
@@ -243,7 +244,8 @@ def _started(draft: Draft, enqueue: Enqueue) -> Run:
     """Stores the run and plans its items."""
     run, by = draft.run, draft.run.created_by
     if draft.asks is not None:
-        run.judge_version = versions.version_picked(run.team, draft.asks, by=by)
+        parent = run.judge_version.parent if run.judge_version else None
+        run.judge_version = versions.version_picked(run.team, draft.asks, by=by, parent=parent)
     run.save()
     planned = plan_items(run, draft.items)
     record(run.team, by, "started", run, items=planned)

@@ -7,6 +7,7 @@ from rubricweb.engine.autograders import FormTexts, JudgeWording
 from rubricweb.engine.judging.definition import JudgeExample, Voting
 from rubricweb.errors import Invalid, NotFound, Withheld
 from rubricweb.models import JudgeVersion
+from rubricweb.selectors.judges import is_withheld_judge
 from rubricweb.selectors.runs.planning.forecasts import Range
 from rubricweb.services.judges import versions
 from rubricweb.services.runs.panels import Panel, PanelMember
@@ -154,11 +155,16 @@ def test_examples_belong_to_a_panel_whose_members_all_have_them(
         room.run("", panel=Panel([PanelMember(model), PanelMember(str(second))]))
     assert refused.value.faults[0].place == "panel.members[1].judge"
     assert "strict-judge@v2, which is shown examples that not all members are" in str(refused.value)
-    # Who rates blind makes no other judge of it, whose words and examples would be open to them.
+    # Who rates blind makes no other judge of it, and reads the words of its versions in none.
     people = room.people
+    made = room.run("", panel=Panel([PanelMember(model), PanelMember(str(named))])).judge_version
+    assert made.parent == named
+    assert is_withheld_judge(made.judge, people.ed) is False
     factories.queue(
         people.team, people.ed, dataset=room.dataset, rubric_version=room.version, raters=[people.ed]
     )
     for words in (str(named), str(second)):
         with pytest.raises(Withheld, match="still to review items of this team blind"):
             room.run("", panel=Panel([PanelMember(words)], repeats=2))
+    assert is_withheld_judge(made.judge, people.ed) is True
+    assert is_withheld_judge(room.run(model).judge_version.judge, people.ed) is False
