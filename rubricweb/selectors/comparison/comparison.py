@@ -75,7 +75,7 @@ class Comparison:
     beside no ceiling. `ceiling` is one person against the others, and its `judge` the run's judge in that
     person's seat, on the units the judge answered.
 
-    `units` counts units with a ground truth; of those the judge gave a label on `judged` (`coverage` is
+    `units` counts units with a ground truth, on `items`; of those the judge gave a label on `judged` (`coverage` is
     their share) and failed on `errors`. `undecided` counts units where people are tied. `overall`,
     `human_alpha` and `ceiling` pool the `n_binary` units of binary criteria only, by effect: MET there says
     that an answer helped the score, whatever the sign of its criterion. Options of different criteria are no
@@ -103,6 +103,7 @@ class Comparison:
     within: WithinCriteria | None
     scores: ScoreComparison
     raters: int
+    items: int
     units: int
     judged: int
     errors: int
@@ -230,6 +231,7 @@ def compare(
         within=pooled.within(binary, labelled_binary, {criterion.pk for criterion in criteria}),
         scores=scores,
         raters=_raters(queues),
+        items=len({item_id for item_id, _ in units}),
         units=len(units),
         judged=sum(unit in answers.labels for unit in units),
         errors=sum(unit in answers.failed for unit in units),

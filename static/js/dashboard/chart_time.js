@@ -34,7 +34,7 @@ import { lookOf } from "./series_looks.js";
 
 /** @type {Record<string, string>} */
 const INKS = {
-  human: "--series-human",
+  human: "--series-people",
   judge: "--series-judge",
   other: "--series-other",
   third: "--series-third",

@@ -1,0 +1,87 @@
+"""What a drawing of figures shows: an axis with its ticks, and marks with their intervals on it."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from rubricweb.engine.agreement import Figure
+
+FEW = 30
+"""Items below which a mark is hollow: its interval says more than its place."""
+
+EDGE = 3.0
+"""Per cent of the width kept free at both ends, so that marks and words there are not cut off."""
+
+Kind = Literal["people", "judge", "old", "better", "worse", "none"]
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A line of the grid at `at`; `label` is its number, `words` what it means, "" where nothing is written."""
+
+    at: float
+    label: str
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """From `low` to `high`; values outside stand at the end. From `good` on is shaded as good enough."""
+
+    low: float
+    high: float
+    ticks: tuple[Tick, ...]
+    good: float | None = None
+
+    def place(self, value: float) -> float:
+        """Where a value stands, in per cent of the width of the drawing."""
+        share = min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+        return EDGE + (100 - 2 * EDGE) * share
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One figure of a drawing: people are a circle, judges a diamond. Hollow: it rests on few items."""
+
+    kind: Kind
+    figure: Figure
+    hollow: bool = False
+
+    @property
+    def alone(self) -> "tuple[Mark]":
+        """What a drawing of this mark only is made of."""
+        return (self,)
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One dot of a scatter: two shares from 0 to 1, what it says on hover and where it leads."""
+
+    across: float
+    up: float
+    words: str
+    url: str
+
+
+def kappa_axis(figures: Iterable[Figure], *, with_words: bool) -> Axis:
+    """κ from 0 to 1, or from the tenth below the lowest interval, −0.4 at most.
+
+    Ticks are those of Landis & Koch (1977) and Krippendorff (2004) that people ask for: 0 is chance, 0.4
+    fair, 0.67 good, 1 perfect.
+    """
+    lows = [low for figure in figures for low in (figure.value, figure.low) if low is not None]
+    low = max(-0.4, min(0.0, math.floor(min(lows, default=0.0) * 10) / 10))
+    words = ("chance", "fair", "good", "", "perfect") if with_words else ("",) * 5
+    at = zip((0.0, 0.4, 0.67, 0.8, 1.0), ("0", "0.4", "0.67", "0.8" if with_words else "", "1"), words, strict=True)
+    return Axis(low, 1.0, tuple(Tick(*tick) for tick in at), good=0.67 if with_words else None)
+
+
+SHARE_AXIS = Axis(0.0, 1.0, tuple(Tick(at / 100, f"{at}%") for at in (0, 25, 50, 75, 100)))
+"""A share of labels, items or points."""
+
+
+def bias_axis(figures: Iterable[Figure]) -> Axis:
+    """From the largest value to its negative, one tick at 0: which side, and how far beside the others."""
+    most = max([abs(figure.value or 0.0) for figure in figures] + [0.1])
+    return Axis(-most, most, (Tick(0.0, "0"),))
