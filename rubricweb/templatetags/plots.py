@@ -25,7 +25,9 @@ def plot_row(axis: Axis, marks: Sequence[Mark], height: int = 40) -> SafeString:
     if axis.good is not None:
         left, right = axis.place(axis.good), axis.place(axis.high)
         band = format_html(
-            '<rect class="plot__good" x="{}%" width="{}%" y="0" height="100%"></rect>', _(left), _(right - left)
+            '<rect class="plot__good" x="{}%" width="{}%" y="0" height="100%"></rect>',
+            _(left),
+            _(right - left),
         )
     lines = format_html_join(
         "",
@@ -36,7 +38,10 @@ def plot_row(axis: Axis, marks: Sequence[Mark], height: int = 40) -> SafeString:
     if len(shown) == 2:
         ends = [_(axis.place(float(mark.figure.value or 0))) for mark in shown]
         gap = format_html(
-            '<line class="plot__gap" x1="{}%" x2="{}%" y1="{}" y2="{}"></line>', *ends, height // 2, height // 2
+            '<line class="plot__gap" x1="{}%" x2="{}%" y1="{}" y2="{}"></line>',
+            *ends,
+            height // 2,
+            height // 2,
         )
     return format_html(
         '<svg class="plot" height="{}" aria-hidden="true">{}{}{}{}</svg>',
@@ -60,7 +65,11 @@ def plot_ticks(axis: Axis) -> SafeString:
         "",
         '<text x="{}%" y="26" text-anchor="{}">{}</text>',
         (
-            (_(axis.place(tick.at)) if tick.at < axis.high else 100, "middle" if tick.at < axis.high else "end", tick.words)
+            (
+                _(axis.place(tick.at)) if tick.at < axis.high else 100,
+                "middle" if tick.at < axis.high else "end",
+                tick.words,
+            )
             for tick in axis.ticks
             if tick.words
         ),

@@ -66,6 +66,8 @@ def compare_item_scores(
             run, queues, own, {pk: score for pk, score in said.items() if pk in mine}, hidden=hidden
         ),
         points=tuple(
-            ScorePoint(pk, score.mean, beside) for pk, score in said.items() if (beside := judge[pk]) is not None
+            ScorePoint(pk, score.mean, beside)
+            for pk, score in said.items()
+            if (beside := judge[pk]) is not None
         ),
     )

@@ -213,7 +213,11 @@ def _unseated(comparison: Comparison) -> ComparisonVerdict:
         why = "Options of different criteria are no common scale: look at each criterion."
         return ComparisonVerdict("measured", sentence, why, "agreement")
     agrees = f"The judge agrees with people on {share(comparison.overall.accuracy.value)} of labels"
-    alone = "" if comparison.ceiling.n else "No item has two people’s labels, so nobody knows how far people agree."
+    alone = (
+        ""
+        if comparison.ceiling.n
+        else "No item has two people’s labels, so nobody knows how far people agree."
+    )
     if leading.value is None:
         return ComparisonVerdict("measured", f"{agrees}.", f"{alone} {rest}".strip(), "agreement")
     kappa = f"κ {number(leading.value, 2)}"

@@ -131,8 +131,14 @@ def _picture(comparison: Comparison, verdict: ComparisonVerdict) -> Picture:
     if seat is not None:
         return _seats(comparison, seat, few)
     kappa = comparison.leading.kappa
-    rows = () if kappa.value is None else (PictureRow("The judge", "with people", Mark("judge", kappa, few), False),)
-    return Picture(f"Agreement with people ({comparison.leading.name})", rows, kappa_axis([kappa], with_words=True), "")
+    rows = (
+        ()
+        if kappa.value is None
+        else (PictureRow("The judge", "with people", Mark("judge", kappa, few), False),)
+    )
+    return Picture(
+        f"Agreement with people ({comparison.leading.name})", rows, kappa_axis([kappa], with_words=True), ""
+    )
 
 
 def _seats(comparison: Comparison, seat: SeatKappas, few: bool) -> Picture:
@@ -158,12 +164,16 @@ def _rates(comparison: Comparison, seat: SeatKappas | None, few: bool) -> Pictur
     gives = "Share that gets credit" if comparison.has_penalties else "Share that passes"
     note = ""
     if seat is not None:
-        note = f"Agreement (κ): judge {value_of(seat.judge)}, one person {value_of(seat.person)}. Chance is 0."
+        note = (
+            f"Agreement (κ): judge {value_of(seat.judge)}, one person {value_of(seat.person)}. Chance is 0."
+        )
     items = f"same {counted(comparison.items, 'item')}"
     return Picture(
         f"{gives}, all criteria",
         (
-            PictureRow("People", counted(comparison.raters, "rater"), Mark("people", rates.people, few), True),
+            PictureRow(
+                "People", counted(comparison.raters, "rater"), Mark("people", rates.people, few), True
+            ),
             PictureRow("The judge", items, Mark("judge", rates.judge, few), True),
         ),
         SHARE_AXIS,

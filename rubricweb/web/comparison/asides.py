@@ -44,7 +44,9 @@ class Fault:
 def faults(todo: Iterable[CriterionWork]) -> list[Fault]:
     """The causes that decisions named, over all criteria, in the order a reader acts on them."""
     rows = [dict(row.counts) for row in todo]
-    found = [Fault(cause, sum(row[cause] for row in rows), sum(row[cause] > 0 for row in rows)) for cause in WORDS]
+    found = [
+        Fault(cause, sum(row[cause] for row in rows), sum(row[cause] > 0 for row in rows)) for cause in WORDS
+    ]
     return [fault for fault in found if fault.count]
 
 

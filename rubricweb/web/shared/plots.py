@@ -73,7 +73,9 @@ def kappa_axis(figures: Iterable[Figure], *, with_words: bool) -> Axis:
     lows = [low for figure in figures for low in (figure.value, figure.low) if low is not None]
     low = max(-0.4, min(0.0, math.floor(min(lows, default=0.0) * 10) / 10))
     words = ("chance", "fair", "good", "", "perfect") if with_words else ("",) * 5
-    at = zip((0.0, 0.4, 0.67, 0.8, 1.0), ("0", "0.4", "0.67", "0.8" if with_words else "", "1"), words, strict=True)
+    at = zip(
+        (0.0, 0.4, 0.67, 0.8, 1.0), ("0", "0.4", "0.67", "0.8" if with_words else "", "1"), words, strict=True
+    )
     return Axis(low, 1.0, tuple(Tick(*tick) for tick in at), good=0.67 if with_words else None)
 
 
