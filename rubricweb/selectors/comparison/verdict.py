@@ -81,7 +81,9 @@ def comparison_verdict(comparison: Comparison) -> ComparisonVerdict | None:
 
 
 def seat_of(comparison: Comparison) -> SeatKappas | None:
-    """One person and the judge in that person's seat. Of all binary criteria; where there is none, of the only choice."""
+    """One person and the judge in that person's seat, of all binary criteria; without any, of the only
+    choice.
+    """
     if comparison.n_binary:
         return seat_kappas(comparison.ceiling, comparison.within)
     choices = [row for row in comparison.criteria if row.options is not None and row.options.n]
@@ -216,7 +218,7 @@ def _unseated(comparison: Comparison) -> ComparisonVerdict:
     alone = (
         ""
         if comparison.ceiling.n
-        else "No item has two people’s labels, so nobody knows how far people agree."
+        else "No item has labels of two people, so nobody knows how far people agree."
     )
     if leading.value is None:
         return ComparisonVerdict("measured", f"{agrees}.", f"{alone} {rest}".strip(), "agreement")

@@ -12,7 +12,7 @@ from rubricweb import access
 from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.errors import Withheld
 from rubricweb.models import Role
-from rubricweb.selectors.comparison import agreement_board as selected
+from rubricweb.selectors.comparison.board import board as selected
 from rubricweb.selectors.comparison.board.rows import COLUMNS, board_rows
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.shared.titles import titles

@@ -1,4 +1,4 @@
-"""What Compare shows before everything else: the verdict, one picture, and the criteria by what needs work."""
+"""What Compare shows first: the verdict, one picture, and the criteria by what needs work."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ class PictureRow:
 
 @dataclass(frozen=True)
 class Picture:
-    """What shows the sentence: rows on one axis under a title, and a line below; no rows: there is no figure."""
+    """What shows the sentence: rows on one axis under a title, and a line below. Without a figure no rows."""
 
     title: str
     rows: tuple[PictureRow, ...]
@@ -185,7 +185,7 @@ def _rates(comparison: Comparison, seat: SeatKappas | None, few: bool) -> Pictur
 
 
 def _rows(comparison: Comparison, lead: Lead, opened: int | None) -> Sequence[CriterionRow]:
-    """Criteria that people answer: widest gap below a person first, or the largest bias; unknown ones last."""
+    """Criteria that people answer: widest gap first, or the largest bias; those without either come last."""
     compared = [row for row in comparison.criteria if row.mean_value is None]
     leaning = leaning_criteria([row for row in compared if row.bias.value is not None], comparison)
     rows = [

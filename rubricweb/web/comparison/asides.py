@@ -24,7 +24,7 @@ WORDS = {
 
 
 @dataclass(frozen=True)
-class Fault:
+class CauseCount:
     """How often decisions named one cause; `criteria` are those it was named for."""
 
     cause: Cause
@@ -41,11 +41,12 @@ class Fault:
         return {Cause.JUDGE_WRONG: "judge", Cause.HUMAN_WRONG: "people"}.get(self.cause, "none")
 
 
-def faults(todo: Iterable[CriterionWork]) -> list[Fault]:
+def faults(todo: Iterable[CriterionWork]) -> list[CauseCount]:
     """The causes that decisions named, over all criteria, in the order a reader acts on them."""
     rows = [dict(row.counts) for row in todo]
     found = [
-        Fault(cause, sum(row[cause] for row in rows), sum(row[cause] > 0 for row in rows)) for cause in WORDS
+        CauseCount(cause, sum(row[cause] for row in rows), sum(row[cause] > 0 for row in rows))
+        for cause in WORDS
     ]
     return [fault for fault in found if fault.count]
 

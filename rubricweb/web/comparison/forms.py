@@ -18,7 +18,7 @@ LEADS = ("agreement", "bias")
 
 @dataclass(frozen=True)
 class ComparisonQuery:
-    """The query string of a comparison page: ids of rows, by what its table is sorted, and which row is open."""
+    """The query string of a comparison page: ids of rows, what its table is by, and which row is open."""
 
     run_id: int | None = None
     queue_ids: tuple[int, ...] = ()

@@ -40,4 +40,5 @@ def _direction(row: CriterionRow) -> str:
     most = max(cells, key=lambda cell: cell.count)
     criterion = row.compared.criterion
     people, judge = answer_words(criterion, most.truth), answer_words(criterion, most.judged)
-    return f"In {most.count:,} of {counted(row.differ, 'disagreement')} people say {people} and the judge {judge}."
+    of = counted(row.differ, "disagreement")
+    return f"In {most.count:,} of {of} people say {people} and the judge {judge}."

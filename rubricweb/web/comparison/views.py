@@ -42,10 +42,10 @@ def compare(request: TeamRequest) -> HttpResponse:
     context: dict[str, Any] = {"asked": asked, "selection": selection}
     if selection.run is None or not selection.queues:
         context["unavailable"] = comparable.why_not_comparable(request.team, selection)
-        answer = render(request, "comparison/nothing.html", context)
+        page = render(request, "comparison/nothing.html", context)
         if request.htmx:
-            answer["HX-Redirect"] = request.get_full_path()
-        return answer
+            page["HX-Redirect"] = request.get_full_path()
+        return page
     run = selection.run
     comparison = selected.compare(run, selection.queues, viewer=request.user)
     comparison = looks.count_look(comparison, by=request.user)

@@ -18,7 +18,7 @@ Kind = Literal["people", "judge", "old", "better", "worse", "none"]
 
 @dataclass(frozen=True)
 class Tick:
-    """A line of the grid at `at`; `label` is its number, `words` what it means, "" where nothing is written."""
+    """A line of the grid at `at`; `label` is its number and `words` what it means, "" for no words."""
 
     at: float
     label: str
