@@ -81,13 +81,14 @@ class Comparison:
     there says that an answer helped the score, whatever the sign of its criterion. Options of different
     criteria are no common scale. `within` is the same with chance counted within each criterion, and what is
     claimed rests on it; None where there is one criterion only, or all are items' own. `bias` is over all
-    units both gave a value, `rates` over those of binary criteria, by effect; both are means over the means of each unit's
-    raters, ties among them. `scores` compares whole items, whatever the kinds of their criteria. `panel` has
-    the judges of a panel one by one, None for a single judge. `of_other_systems` counts units of items of
-    system versions that none of the runs is about, and `on_other_versions` those labelled by another version
-    of the rubric than the run's: the run was asked neither, and they are in no figure. `unavailable` says why
-    no unit has an answer of both sides, `describes` of which items the figures tell. `tested` are those of
-    the units that are on test cases, and `look` the look at these that was counted for it, if one was.
+    units both gave a value, `rates` over those of binary criteria, by effect; both are means over the
+    means of each unit's raters, ties among them. `scores` compares whole items, whatever the kinds of
+    their criteria. `panel` has the judges of a panel one by one, None for a single judge.
+    `of_other_systems` counts units of items of system versions that none of the runs is about, and
+    `on_other_versions` those labelled by another version of the rubric than the run's: the run was asked
+    neither, and they are in no figure. `unavailable` says why no unit has an answer of both sides,
+    `describes` of which items the figures tell. `tested` are those of the units that are on test cases,
+    and `look` the look at these that was counted for it, if one was.
     """
 
     run: Run

@@ -13,9 +13,10 @@ from rubricweb.engine.agreement import (
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.agreement.scores.low_end import LowEnd
 from rubricweb.models import Run
-from rubricweb.selectors.comparison.comparison import Comparison, UnitsOfTestHalf
+from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.selectors.comparison.scores import ScoreComparison
+from rubricweb.selectors.labels.by_kind import UnitsOfTestHalf
 from rubricweb.selectors.reviews.sampling import Samples
 
 UNKNOWN = Figure(None, None, None, 0)
