@@ -26,17 +26,17 @@ def plot_row(axis: Axis, marks: Sequence[Mark], height: int = 40) -> SafeString:
         left, right = axis.place(axis.good), axis.place(axis.high)
         band = format_html(
             '<rect class="plot__good" x="{}%" width="{}%" y="0" height="100%"></rect>',
-            _(left),
-            _(right - left),
+            coordinate(left),
+            coordinate(right - left),
         )
     lines = format_html_join(
         "",
         '<line class="plot__grid" x1="{0}%" x2="{0}%" y1="0" y2="100%"></line>',
-        ((_(axis.place(tick.at)),) for tick in axis.ticks),
+        ((coordinate(axis.place(tick.at)),) for tick in axis.ticks),
     )
     gap = SafeString("")
     if len(shown) == 2:
-        ends = [_(axis.place(float(mark.figure.value or 0))) for mark in shown]
+        ends = [coordinate(axis.place(float(mark.figure.value or 0))) for mark in shown]
         gap = format_html(
             '<line class="plot__gap" x1="{}%" x2="{}%" y1="{}" y2="{}"></line>',
             *ends,
@@ -59,14 +59,14 @@ def plot_ticks(axis: Axis) -> SafeString:
     numbers = format_html_join(
         "",
         '<text x="{}%" y="12" text-anchor="middle">{}</text>',
-        ((_(axis.place(tick.at)), tick.label) for tick in axis.ticks),
+        ((coordinate(axis.place(tick.at)), tick.label) for tick in axis.ticks),
     )
     words = format_html_join(
         "",
         '<text x="{}%" y="26" text-anchor="{}">{}</text>',
         (
             (
-                _(axis.place(tick.at)) if tick.at < axis.high else 100,
+                coordinate(axis.place(tick.at)) if tick.at < axis.high else 100,
                 "middle" if tick.at < axis.high else "end",
                 tick.words,
             )
@@ -88,10 +88,10 @@ def side_svg(axis: Axis, value: float | None) -> SafeString:
         '<svg class="plot plot--side" height="18" aria-hidden="true">'
         '<rect class="plot__bar" x="{}%" width="{}%" y="5" height="8" rx="1"></rect>'
         '<line class="plot__zero" x1="{}%" x2="{}%" y1="0" y2="18"></line></svg>',
-        _(min(zero, end)),
-        _(abs(end - zero)),
-        _(zero),
-        _(zero),
+        coordinate(min(zero, end)),
+        coordinate(abs(end - zero)),
+        coordinate(zero),
+        coordinate(zero),
     )
 
 
@@ -108,7 +108,7 @@ def scatter_svg(dots: Sequence[Dot], label: str) -> SafeString:
     drawn = format_html_join(
         "",
         '<a href="{}"><circle class="plot__dot" cx="{}%" cy="{}%" r="4.5"><title>{}</title></circle></a>',
-        ((dot.url, _(4 + 92 * dot.across), _(96 - 92 * dot.up), dot.words) for dot in dots),
+        ((dot.url, coordinate(4 + 92 * dot.across), coordinate(96 - 92 * dot.up), dot.words) for dot in dots),
     )
     return format_html(
         '<svg class="plot plot--scatter" role="img" aria-label="{}">{}'
@@ -126,7 +126,7 @@ def plot_bar(count: float, most: float, kind: str) -> SafeString:
         '<svg class="plot" height="8" aria-hidden="true">'
         '<rect class="plot__bar plot__bar--{}" width="{}%" height="8" rx="2"></rect></svg>',
         kind,
-        _(100 * count / most if most else 0),
+        coordinate(100 * count / most if most else 0),
     )
 
 
@@ -134,7 +134,7 @@ def plot_bar(count: float, most: float, kind: str) -> SafeString:
 def plot_key(kind: str, hollow: bool = False) -> SafeString:
     """The mark of a side, for a legend."""
     return format_html(
-        '<svg class="plot__key" viewBox="-7 -7 14 14" aria-hidden="true">{}</svg>', _shape(kind, hollow)
+        '<svg class="plot__key" viewBox="-7 -7 14 14" aria-hidden="true">{}</svg>', mark_shape(kind, hollow)
     )
 
 
@@ -146,18 +146,22 @@ def _mark(axis: Axis, mark: Mark, y: float) -> SafeString:
             '<line class="plot__interval plot__interval--{}{}" x1="{}%" x2="{}%" y1="{}" y2="{}"></line>',
             mark.kind,
             " plot__interval--thin" if mark.hollow else "",
-            _(axis.place(figure.low)),
-            _(axis.place(figure.high)),
-            _(y),
-            _(y),
+            coordinate(axis.place(figure.low)),
+            coordinate(axis.place(figure.high)),
+            coordinate(y),
+            coordinate(y),
         )
     # A mark at a place in per cent: a drawing inside the drawing, whose origin is there.
     return format_html(
-        '{}<svg x="{}%" y="{}" overflow="visible">{}</svg>', line, _(x), _(y), _shape(mark.kind, mark.hollow)
+        '{}<svg x="{}%" y="{}" overflow="visible">{}</svg>',
+        line,
+        coordinate(x),
+        coordinate(y),
+        mark_shape(mark.kind, mark.hollow),
     )
 
 
-def _shape(kind: str, hollow: bool) -> SafeString:
+def mark_shape(kind: str, hollow: bool) -> SafeString:
     look = f"plot__mark plot__mark--{kind}{' plot__mark--hollow' if hollow else ''}"
     if kind in ("judge", "old"):
         return format_html(
@@ -166,6 +170,6 @@ def _shape(kind: str, hollow: bool) -> SafeString:
     return format_html('<circle class="{}" r="5"></circle>', look)
 
 
-def _(value: float) -> str:
+def coordinate(value: float) -> str:
     """A coordinate: two decimals at most, no exponent, whatever the locale."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -16,40 +16,21 @@ from rubricweb.selectors.comparison.verdict import (
     seat_of,
 )
 from rubricweb.selectors.labels.by_kind import CriterionComparison
-from rubricweb.web.shared.plots import FEW, SHARE_AXIS, Axis, Mark, bias_axis, kappa_axis
+from rubricweb.web.shared.plots import (
+    FEW,
+    SHARE_AXIS,
+    Axis,
+    Mark,
+    Picture,
+    PictureRow,
+    bias_axis,
+    kappa_axis,
+)
 
 Lead = Literal["agreement", "bias"]
 
 LOOKS = {"better": "better", "close": "better", "below": "worse", "lenient": "worse", "strict": "worse"}
 """State of a verdict → look of its badge; every other state is undecided."""
-
-
-@dataclass(frozen=True)
-class PictureRow:
-    """One line of the picture: who, on what, and their figure; `percent`: it is a share."""
-
-    name: str
-    about: str
-    mark: Mark
-    percent: bool
-
-    @property
-    def value(self) -> str:
-        return value_of(self.mark.figure, percent=self.percent)
-
-    @property
-    def between(self) -> str:
-        return from_to(self.mark.figure.low, self.mark.figure.high, percent=self.percent)
-
-
-@dataclass(frozen=True)
-class Picture:
-    """What shows the sentence: rows on one axis under a title, and a line below. Without a figure no rows."""
-
-    title: str
-    rows: tuple[PictureRow, ...]
-    axis: Axis
-    note: str
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rubricweb.engine.agreement import Figure
+from rubricweb.engine.number_format import from_to, value_of
 
 FEW = 30
 """Items below which a mark is hollow: its interval says more than its place."""
@@ -52,6 +53,34 @@ class Mark:
     def alone(self) -> "tuple[Mark]":
         """What a drawing of this mark only is made of."""
         return (self,)
+
+
+@dataclass(frozen=True)
+class PictureRow:
+    """One line of the picture: who, on what, and their figure; `percent`: it is a share."""
+
+    name: str
+    about: str
+    mark: Mark
+    percent: bool
+
+    @property
+    def value(self) -> str:
+        return value_of(self.mark.figure, percent=self.percent)
+
+    @property
+    def between(self) -> str:
+        return from_to(self.mark.figure.low, self.mark.figure.high, percent=self.percent)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What shows the sentence: rows on one axis under a title, and a line below. Without a figure no rows."""
+
+    title: str
+    rows: tuple[PictureRow, ...]
+    axis: Axis
+    note: str
 
 
 @dataclass(frozen=True)
