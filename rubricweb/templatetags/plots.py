@@ -31,8 +31,11 @@ def plot_row(axis: Axis, marks: Sequence[Mark], height: int = 40) -> SafeString:
         )
     lines = format_html_join(
         "",
-        '<line class="plot__grid" x1="{0}%" x2="{0}%" y1="0" y2="100%"></line>',
-        ((coordinate(axis.place(tick.at)),) for tick in axis.ticks),
+        '<line class="{1}" x1="{0}%" x2="{0}%" y1="0" y2="100%"></line>',
+        (
+            (coordinate(axis.place(tick.at)), "plot__zero" if axis.zero and not tick.at else "plot__grid")
+            for tick in axis.ticks
+        ),
     )
     gap = SafeString("")
     if len(shown) == 2:

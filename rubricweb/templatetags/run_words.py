@@ -47,7 +47,7 @@ def error_words(kind: str) -> str:
 
 @register.filter
 def counts_words(counts: VerdictCounts) -> str:
-    """The answers on one item: "2 earned points · 1 lost them · 1 chosen"; errors have a column of their own."""
+    """The answers on one item: "2 earned points · 1 lost them"; errors have a column of their own."""
     moved = counts.helped or counts.hurt
     parts = [f"{counts.helped} earned points", f"{counts.hurt} lost them"] if moved else []
     if counts.idle:

@@ -28,12 +28,15 @@ class Tick:
 
 @dataclass(frozen=True)
 class Axis:
-    """From `low` to `high`; values outside stand at the end. From `good` on is shaded as good enough."""
+    """From `low` to `high`; values outside stand at the end. From `good` on is shaded as good enough, and
+    with `zero` the line at 0 is drawn darker than the others.
+    """
 
     low: float
     high: float
     ticks: tuple[Tick, ...]
     good: float | None = None
+    zero: bool = False
 
     def place(self, value: float) -> float:
         """Where a value stands, in per cent of the width of the drawing."""
@@ -63,10 +66,11 @@ class PictureRow:
     about: str
     mark: Mark
     percent: bool
+    signed: bool = False
 
     @property
     def value(self) -> str:
-        return value_of(self.mark.figure, percent=self.percent)
+        return value_of(self.mark.figure, percent=self.percent, signed=self.signed)
 
     @property
     def between(self) -> str:
@@ -110,6 +114,23 @@ def kappa_axis(figures: Iterable[Figure], *, with_words: bool) -> Axis:
 
 SHARE_AXIS = Axis(0.0, 1.0, tuple(Tick(at / 100, f"{at}%") for at in (0, 25, 50, 75, 100)))
 """A share of labels, items or points."""
+
+
+def difference_axis(figures: Iterable[Figure], unit: float = 0.01) -> Axis:
+    """Differences with 0 in the middle, to a round number beyond every interval; ticks at 0 and half-way.
+
+    `unit` is the least that makes sense as an end: 0.01 of a score, 1 point of a hundred. Of 0.02 to 0.08
+    the ends are −0.1 and 0.1.
+    """
+    ends = [
+        abs(end) for figure in figures for end in (figure.value, figure.low, figure.high) if end is not None
+    ]
+    most = max([*ends, unit])
+    step = 10 ** math.floor(math.log10(most))
+    end = next(times * step for times in (1, 2, 5, 10) if times * step >= most * (1 - 1e-9))
+    half = end / 2
+    labels = ((-half, f"\N{MINUS SIGN}{half:g}"), (0.0, "0"), (half, f"+{half:g}"))
+    return Axis(-end, end, tuple(Tick(at, label) for at, label in labels), zero=True)
 
 
 def bias_axis(figures: Iterable[Figure]) -> Axis:
