@@ -93,3 +93,14 @@ def test_what_cannot_be_asked_is_refused_by_name(people, sign_in, run, query) ->
     answer = sign_in(people.bob).get(reverse("compare", args=[people.team.slug]), query)
     assert answer.status_code == 400
     assert str(next(iter(query.values()))) in html.unescape(answer.content.decode())
+
+
+def test_the_agreement_board_says_whether_people_agree_well_enough(people, sign_in, run) -> None:
+    queue = people.team.queues.get()
+    answer = sign_in(people.rae).get(reverse("queue_agreement", args=[people.team.slug, queue.pk]))
+    content = html.unescape(answer.content.decode())
+    # All three say the same of everything, on twenty items: α 1, its interval above 0.667.
+    sentence = content.index("People agree well enough to measure a judge (α 1.00).")
+    assert (
+        sentence < content.index("Criteria, least agreement first") < content.index("Human ceiling, accuracy")
+    )
