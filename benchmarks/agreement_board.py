@@ -86,7 +86,7 @@ def measure(queue: "ReviewQueue") -> float:
     from django.db import connection
 
     from rubricweb.models import User
-    from rubricweb.selectors.comparison.agreement_board import agreement_board
+    from rubricweb.selectors.comparison.board.board import agreement_board
     from rubricweb.selectors.labels.queue_labels import queue_labels
 
     viewer = User.objects.get(username="olga")

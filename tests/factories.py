@@ -116,9 +116,15 @@ def cast() -> Cast:
 
 
 def version(
-    team: Team, by: User, *, title: str = "Capitals", criteria: Sequence[Mapping[str, Any]] = CRITERIA
+    team: Team,
+    by: User,
+    *,
+    title: str = "Capitals",
+    criteria: Sequence[Mapping[str, Any]] = CRITERIA,
+    **rules: Any,
 ) -> RubricVersion:
-    draft = {"title": title, "criteria": [dict(criterion) for criterion in criteria]}
+    """`rules` are those of the whole rubric, as `pass_rule`."""
+    draft = {"title": title, "criteria": [dict(criterion) for criterion in criteria], **rules}
     return rubrics.publish(rubrics.create_rubric(team, by=by, title=title, draft=draft), by=by)
 
 

@@ -127,6 +127,13 @@ def interval_text(low: float | None, high: float | None, digits: int = 2, *, per
     return f"[{', '.join(ends)}]"
 
 
+def from_to(low: float | None, high: float | None, digits: int = 2, *, percent: bool = False) -> str:
+    """An interval inside a sentence: "0.57 to 0.81", "18% to 27%"; "" without one."""
+    if not is_number(low) or not is_number(high):
+        return ""
+    return f"{value_text(low, digits, percent=percent)} to {value_text(high, digits, percent=percent)}"
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """A number with fixed decimals: 0.71349 is "0.713", −0.5 has a true minus, missing is "–".
 

@@ -102,8 +102,8 @@ def effect(value: float | None, weight: float | None) -> str:
 
 @register.filter
 def effect_words(label: str) -> str:
-    """What a verdict says in a table that pools criteria by effect: MET is "helped", UNMET "hurt"."""
-    return {"MET": "helped", "UNMET": "hurt"}.get(label, label)
+    """What a verdict says in a table that pools criteria by effect: MET is "pass", UNMET "fail"."""
+    return {"MET": "pass", "UNMET": "fail"}.get(label, label)
 
 
 @dataclass(frozen=True)

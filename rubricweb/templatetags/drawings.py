@@ -103,8 +103,13 @@ def segments_svg(parts: Iterable[tuple[str, int, str]]) -> SafeString:
 
 
 @register.simple_tag
-def histogram_svg(bins: Iterable[tuple[float, float, int]], label: str = "Distribution") -> SafeString:
-    """Counts per bin as columns, the bins being (low, high, count) side by side."""
+def histogram_svg(
+    bins: Iterable[tuple[float, float, int]], label: str = "Distribution", bar: float | None = None
+) -> SafeString:
+    """Counts per bin as columns, the bins being (low, high, count) side by side.
+
+    `bar` is the least score that passes: a dashed line, and columns that end at it or below it are red.
+    """
     columns = list(bins)
     most = max((number for _, _, number in columns), default=0)
     if most == 0:
@@ -112,13 +117,15 @@ def histogram_svg(bins: Iterable[tuple[float, float, int]], label: str = "Distri
     step = 100 / len(columns)
     drawn = format_html_join(
         "",
-        '<rect class="histogram__bar" x="{}%" y="{}" width="{}%" height="{}" rx="2"><title>{}</title></rect>',
+        '<rect class="histogram__bar{}" x="{}%" y="{}" width="{}%" height="{}" rx="2"><title>{}</title>'
+        "</rect>",
         (
             (
+                " histogram__bar--low" if bar is not None and high <= bar + 1e-9 else "",
                 _number(index * step + step * 0.06),
-                _number(140 - 120 * number / most),
+                _number(140 - 112 * number / most),
                 _number(step * 0.88),
-                _number(120 * number / most),
+                _number(112 * number / most),
                 f"{score(low, 2)} to {score(high, 2)}: {number}",
             )
             for index, (low, high, number) in enumerate(columns)
@@ -128,24 +135,66 @@ def histogram_svg(bins: Iterable[tuple[float, float, int]], label: str = "Distri
         "",
         '<text class="histogram__text" x="{}%" y="{}" text-anchor="middle">{}</text>',
         (
-            (_number((index + 0.5) * step), _number(135 - 120 * number / most), number)
+            (_number((index + 0.5) * step), _number(135 - 112 * number / most), number)
             for index, (_, _, number) in enumerate(columns)
             if number
         ),
     )
-    edges = format_html(
-        '<text class="histogram__text" x="0" y="157">{}</text>'
-        '<text class="histogram__text" x="100%" y="157" text-anchor="end">{}</text>',
-        score(columns[0][0], 2),
-        score(columns[-1][1], 2),
-    )
     return format_html(
-        '<svg class="histogram" height="164" role="img" aria-label="{}">{}{}'
+        '<svg class="histogram" height="164" role="img" aria-label="{}">{}{}{}'
         '<line class="histogram__axis" x1="0" x2="100%" y1="140.5" y2="140.5"></line>{}</svg>',
         label,
         drawn,
         counts,
-        edges,
+        _pass_line(columns[0][0], columns[-1][1], bar),
+        _edges(columns[0][0], columns[-1][1]),
+    )
+
+
+@register.simple_tag
+def dots_svg(scores: Iterable[float], label: str = "Scores", bar: float | None = None) -> SafeString:
+    """Each score as a dot at its place from 0 to 1, equal ones above each other: for few items."""
+    stacked: dict[float, int] = {}
+    rows = []
+    for value in sorted(scores):
+        above = stacked[value] = stacked.get(value, 0) + 1
+        low = " histogram__bar--low" if bar is not None and value < bar else ""
+        place = _number(2 + 96 * _share(value, 0, 1) / 100)
+        rows.append((low, place, _number(148 - 13 * above), score(value, 2)))
+    dots = format_html_join(
+        "", '<circle class="histogram__bar{}" cx="{}%" cy="{}" r="5"><title>{}</title></circle>', rows
+    )
+    return format_html(
+        '<svg class="histogram" height="164" role="img" aria-label="{}">{}{}'
+        '<line class="histogram__axis" x1="0" x2="100%" y1="142.5" y2="142.5"></line>{}</svg>',
+        label,
+        dots,
+        _pass_line(0, 1, bar),
+        _edges(0, 1),
+    )
+
+
+def _pass_line(low: float, high: float, bar: float | None) -> SafeString:
+    if bar is None:
+        return SafeString("")
+    at = _number(_share(bar, low, high))
+    return format_html(
+        '<line class="histogram__pass" x1="{}%" x2="{}%" y1="12" y2="140"></line>'
+        '<text class="histogram__text" x="{}%" y="9" text-anchor="{}">pass {}</text>',
+        at,
+        at,
+        at,
+        "end" if bar > (low + high) / 2 else "start",
+        score(bar, 2),
+    )
+
+
+def _edges(low: float, high: float) -> SafeString:
+    return format_html(
+        '<text class="histogram__text" x="0" y="157">{}</text>'
+        '<text class="histogram__text" x="100%" y="157" text-anchor="end">{}</text>',
+        score(low, 2),
+        score(high, 2),
     )
 
 

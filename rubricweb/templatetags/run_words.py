@@ -47,8 +47,9 @@ def error_words(kind: str) -> str:
 
 @register.filter
 def counts_words(counts: VerdictCounts) -> str:
-    """The answers on one item: "2 helped · 1 hurt · 1 chosen"; errors have a column of their own."""
-    parts = [f"{counts.helped} helped", f"{counts.hurt} hurt"] if counts.helped or counts.hurt else []
+    """The answers on one item: "2 earned points · 1 lost them"; errors have a column of their own."""
+    moved = counts.helped or counts.hurt
+    parts = [f"{counts.helped} earned points", f"{counts.hurt} lost them"] if moved else []
     if counts.idle:
         parts.append(f"{counts.idle} moved nothing")
     for name in ("chosen", "measured", "cannot_assess"):

@@ -258,7 +258,7 @@ def _banner(membership: Membership) -> dict[str, str] | None:
     if set(judges) - {endpoints.OFFLINE}:
         return None
     if judges:
-        text = "Grading by the offline judge (not an LLM): good for trying things out, not for deciding."
+        text = "The offline judge grades, not an LLM."
     else:
         text = "No model is set up yet: people can review, but nothing can be graded."
     if not membership.may(Role.OWNER):

@@ -94,7 +94,7 @@ def test_the_comparison_page_tells_one_story(people: Cast, sign_in, run: Run, qu
     assert "The judge is strict" in shown
     assert "lenient" not in shown.split("What these figures mean")[0].replace("above 0 lenient", "")
     assert "Judge gives credit" in shown
-    assert "Judge helped" in shown
+    assert "Judge pass" in shown
     assert "J present" in shown
     assert "P absent" in shown
 
@@ -138,9 +138,9 @@ def test_run_pages_count_what_helped_and_what_hurt(people: Cast, sign_in, run: R
     found = results.result(run, viewer=people.bob).totals
     assert (found.met, found.unmet, found.helped, found.hurt, found.idle) == (40, 0, 20, 20, 0)
     shown = words(page(sign_in(people.bob), people, "run", run.pk))
-    assert "Helped 20" in shown
-    assert "Hurt 20" in shown
-    assert "1 helped · 1 hurt" in shown
+    assert "Points earned 20" in shown
+    assert "Points lost 20" in shown
+    assert "1 earned points · 1 lost them" in shown
     assert "error present, 20 of 20" in shown
 
 

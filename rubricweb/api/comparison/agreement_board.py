@@ -8,7 +8,7 @@ from rubricweb import access
 from rubricweb.api.comparison import agreement_board_schemas as schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.models import Role
-from rubricweb.selectors.comparison import agreement_board as selected
+from rubricweb.selectors.comparison.board import board as selected
 
 agreement = Room("agreement")
 

@@ -11,10 +11,10 @@ from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.schemas import Figure, Id, Named
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.agreement.raters.ceiling import PeopleWithin as ShownPeopleWithin
-from rubricweb.selectors.comparison.agreement_board import HardItem as ShownHardItem
-from rubricweb.selectors.comparison.agreement_raters import MatrixRow as ShownMatrixRow
-from rubricweb.selectors.comparison.agreement_raters import RaterAgreement as ShownRaterAgreement
-from rubricweb.selectors.comparison.agreement_raters import RaterName
+from rubricweb.selectors.comparison.board.board import HardItem as ShownHardItem
+from rubricweb.selectors.comparison.board.raters import MatrixRow as ShownMatrixRow
+from rubricweb.selectors.comparison.board.raters import RaterAgreement as ShownRaterAgreement
+from rubricweb.selectors.comparison.board.raters import RaterName
 
 
 class BoardQuery(BaseModel):

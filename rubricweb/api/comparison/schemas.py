@@ -26,6 +26,7 @@ from rubricweb.engine.agreement.scores.people_mean import LabelsNeeded as ShownL
 from rubricweb.engine.agreement.scores.scores import ScoreAgreement as ShownScoreAgreement
 from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.comparison.members import MemberComparison
+from rubricweb.selectors.comparison.verdict import STATES, comparison_verdict
 from rubricweb.selectors.labels.stored_answers import label_effect
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.reviews.sampling import DESCRIBED
@@ -410,6 +411,23 @@ class Described(Schema):
     sentence: str
 
 
+class ComparisonVerdict(Schema):
+    """What the comparison comes to in one sentence, as the page says it first, and `why` in two at most.
+
+    `leads` says what decides it: the bias of the judge where it is told and large, else the agreement.
+    """
+
+    state: Annotated[str, OneOf(STATES)]
+    title: str
+    sentence: str
+    why: str
+    leads: Annotated[str, OneOf(["agreement", "bias"])]
+    more_items: Annotated[
+        int | None,
+        Field(description="About how many more labelled items would decide; null where none are needed."),
+    ]
+
+
 class Comparison(Schema):
     """A run against the people of some queues.
 
@@ -425,6 +443,9 @@ class Comparison(Schema):
     run_id: int
     run_ids: list[int]
     queue_ids: list[int]
+    verdict: Annotated[
+        ComparisonVerdict | None, Field(description="Null where judge and people have no answer in common.")
+    ]
     overall: Agreement
     n_binary: int
     bias: Annotated[
@@ -450,6 +471,7 @@ class Comparison(Schema):
     scores: ScoreAgreement
     mean_score: MeanScore
     raters: int
+    items: int
     units: int
     judged: int
     coverage: Share
@@ -476,6 +498,10 @@ class Comparison(Schema):
             "compared. `leaning` holds at its confidence, every interval at 95 %."
         ),
     ]
+
+    @staticmethod
+    def resolve_verdict(row: Any) -> Any:
+        return comparison_verdict(row)
 
     @staticmethod
     def resolve_run_ids(row: Any) -> list[int]:

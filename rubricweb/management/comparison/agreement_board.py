@@ -9,8 +9,8 @@ from rubricweb.management.terminal.printed import Table, Terminal, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.unavailable import print_unavailable
 from rubricweb.models import Criterion, ReviewQueue, Role
-from rubricweb.selectors.comparison.agreement_board import AgreementBoard, agreement_board
-from rubricweb.selectors.comparison.agreement_raters import PairCell, RaterName
+from rubricweb.selectors.comparison.board.board import AgreementBoard, agreement_board
+from rubricweb.selectors.comparison.board.raters import PairCell, RaterName
 from rubricweb.selectors.teams import lookup
 
 FEW_ENOUGH_FOR_ALL = 6

@@ -21,6 +21,7 @@ from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.members import PanelComparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
+from rubricweb.selectors.comparison.verdict import comparison_verdict
 from rubricweb.selectors.labels import comparable
 from rubricweb.selectors.runs.over_time.version_pairs import version_called, version_pair
 from rubricweb.selectors.teams import lookup
@@ -169,6 +170,9 @@ def _print(comparison: Comparison) -> None:
     console = terminal()
     names = ", ".join(queue.name for queue in comparison.queues)
     console.print(f"{comparison.run} against {comparison.raters} raters of {names}")
+    if (verdict := comparison_verdict(comparison)) is not None:
+        console.print(f"{verdict.title}: {verdict.sentence}", style="bold")
+        console.print(verdict.why)
     if comparison.together:
         console.print(comparison.together)
     table = Table()

@@ -75,19 +75,20 @@ class Comparison:
     beside no ceiling. `ceiling` is one person against the others, and its `judge` the run's judge in that
     person's seat, on the units the judge answered.
 
-    `units` counts units with a ground truth; of those the judge gave a label on `judged` (`coverage` is
-    their share) and failed on `errors`. `undecided` counts units where people are tied. `overall`,
-    `human_alpha` and `ceiling` pool the `n_binary` units of binary criteria only, by effect: MET there says
-    that an answer helped the score, whatever the sign of its criterion. Options of different criteria are no
-    common scale. `within` is the same with chance counted within each criterion, and what is claimed rests on
-    it; None where there is one criterion only, or all are items' own. `bias` is over all units both gave a
-    value, `rates` over those of binary criteria, by effect; both are means over the means of each unit's
-    raters, ties among them. `scores` compares whole items, whatever the kinds of their criteria. `panel` has
-    the judges of a panel one by one, None for a single judge. `of_other_systems` counts units of items of
-    system versions that none of the runs is about, and `on_other_versions` those labelled by another version
-    of the rubric than the run's: the run was asked neither, and they are in no figure. `unavailable` says why
-    no unit has an answer of both sides, `describes` of which items the figures tell. `tested` are those of
-    the units that are on test cases, and `look` the look at these that was counted for it, if one was.
+    `units` counts units with a ground truth, on `items`; of those the judge gave a label on `judged`
+    (`coverage` is their share) and failed on `errors`. `undecided` counts units where people are tied.
+    `overall`, `human_alpha` and `ceiling` pool the `n_binary` units of binary criteria only, by effect: MET
+    there says that an answer helped the score, whatever the sign of its criterion. Options of different
+    criteria are no common scale. `within` is the same with chance counted within each criterion, and what is
+    claimed rests on it; None where there is one criterion only, or all are items' own. `bias` is over all
+    units both gave a value, `rates` over those of binary criteria, by effect; both are means over the
+    means of each unit's raters, ties among them. `scores` compares whole items, whatever the kinds of
+    their criteria. `panel` has the judges of a panel one by one, None for a single judge.
+    `of_other_systems` counts units of items of system versions that none of the runs is about, and
+    `on_other_versions` those labelled by another version of the rubric than the run's: the run was asked
+    neither, and they are in no figure. `unavailable` says why no unit has an answer of both sides,
+    `describes` of which items the figures tell. `tested` are those of the units that are on test cases,
+    and `look` the look at these that was counted for it, if one was.
     """
 
     run: Run
@@ -103,6 +104,7 @@ class Comparison:
     within: WithinCriteria | None
     scores: ScoreComparison
     raters: int
+    items: int
     units: int
     judged: int
     errors: int
@@ -230,6 +232,7 @@ def compare(
         within=pooled.within(binary, labelled_binary, {criterion.pk for criterion in criteria}),
         scores=scores,
         raters=_raters(queues),
+        items=len({item_id for item_id, _ in units}),
         units=len(units),
         judged=sum(unit in answers.labels for unit in units),
         errors=sum(unit in answers.failed for unit in units),

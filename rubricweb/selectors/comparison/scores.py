@@ -13,16 +13,27 @@ from rubricweb.selectors.shared.score_ends import score_ends
 
 
 @dataclass(frozen=True)
+class ScorePoint:
+    """One item that both scored: people's mean score and the judge's."""
+
+    item_id: int
+    people: float
+    judge: float
+
+
+@dataclass(frozen=True)
 class ScoreComparison:
     """Judge's scores against people's, and the mean that people would give to all items.
 
     Both are about what people said themselves, without adjudications: `agreement` holds the judge's score of
     an item against the mean of people's own scores (`PeoplesScore`), so that ties are in it; an item with an
     error has no score of the judge. Majorities would make people look strict where few of them say MET.
+    `points` are the items that `agreement` is of, one by one.
     """
 
     agreement: ScoreAgreement
     estimate: PeopleEstimate
+    points: tuple[ScorePoint, ...] = ()
 
 
 def compare_item_scores(
@@ -53,5 +64,10 @@ def compare_item_scores(
         ),
         estimate=people_estimate(
             run, queues, own, {pk: score for pk, score in said.items() if pk in mine}, hidden=hidden
+        ),
+        points=tuple(
+            ScorePoint(pk, score.mean, beside)
+            for pk, score in said.items()
+            if (beside := judge[pk]) is not None
         ),
     )

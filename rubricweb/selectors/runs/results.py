@@ -87,8 +87,8 @@ class VerdictCounts:
             ("Measured", self.measured, "measured"),
         )
         return (
-            ("Helped", self.helped, "met"),
-            ("Hurt", self.hurt, "unmet"),
+            ("Points earned", self.helped, "met"),
+            ("Points lost", self.hurt, "unmet"),
             *(part for part in others if part[1]),
             ("Cannot assess", self.cannot_assess, "cannot"),
             ("Error", self.errors, "error"),

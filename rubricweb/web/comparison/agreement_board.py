@@ -12,8 +12,9 @@ from rubricweb import access
 from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.errors import Withheld
 from rubricweb.models import Role
-from rubricweb.selectors.comparison import agreement_board as selected
-from rubricweb.selectors.comparison.agreement_rows import COLUMNS, board_rows
+from rubricweb.selectors.comparison.board import board as selected
+from rubricweb.selectors.comparison.board.rows import COLUMNS, board_rows
+from rubricweb.web.comparison.board_answer import board_answer
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.shared.titles import titles
 
@@ -34,7 +35,10 @@ def board(request: TeamRequest, queue_id: int) -> HttpResponse:
         return render(request, "comparison/agreement/board.html", context | {"withheld": str(error)})
     if as_file:
         return _csv(figures)
-    context |= titles(request, [row.item_id for row in figures.hardest]) | {"board": figures}
+    context |= titles(request, [row.item_id for row in figures.hardest]) | {
+        "board": figures,
+        "answer": board_answer(figures),
+    }
     part = request.htmx and not request.htmx.boosted
     return render(request, f"comparison/agreement/{'_' if part else ''}board.html", context)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -12,15 +12,18 @@ from rubricweb.models import ReviewQueue, Run
 from rubricweb.web.http import whole_number
 from rubricweb.web.shared.queue_ids import queue_ids
 
-NAMES = ("run", "queue")
+NAMES = ("run", "queue", "by", "criterion")
+LEADS = ("agreement", "bias")
 
 
 @dataclass(frozen=True)
 class ComparisonQuery:
-    """The query string of a comparison page: ids of rows."""
+    """The query string of a comparison page: ids of rows, what its table is by, and which row is open."""
 
     run_id: int | None = None
     queue_ids: tuple[int, ...] = ()
+    by: Literal["agreement", "bias"] | None = None
+    criterion_id: int | None = None
 
     def of(self, run: Run | None, queues: Sequence[ReviewQueue]) -> "ComparisonQuery":
         """The same with what the page chose where nothing was asked."""
@@ -30,6 +33,19 @@ class ComparisonQuery:
         """These as a query string, with some changed: `query(run=3)` → "run=3&queue=2"."""
         values: dict[str, Any] = {"run": self.run_id, "queue": self.queue_ids} | changes
         return urlencode({name: value for name, value in values.items() if value}, doseq=True)
+
+    @property
+    def table(self) -> str:
+        """The same table with no row open."""
+        return self.query(by=self.by)
+
+    @property
+    def agreement(self) -> str:
+        return self.query(by="agreement")
+
+    @property
+    def bias(self) -> str:
+        return self.query(by="bias")
 
     @property
     def pair(self) -> str:
@@ -42,4 +58,12 @@ def read_asked(query: QueryDict) -> ComparisonQuery:
     unknown = sorted(set(query) - set(NAMES))
     if unknown:
         raise Invalid(f"{unknown[0][:40]!r} cannot be asked for. Allowed: {', '.join(NAMES)}.")
-    return ComparisonQuery(run_id=whole_number(query.get("run"), "The run"), queue_ids=queue_ids(query))
+    by = query.get("by") or None
+    if by is not None and by not in LEADS:
+        raise Invalid.at("by", repr(by)[:40], ", ".join(LEADS))
+    return ComparisonQuery(
+        run_id=whole_number(query.get("run"), "The run"),
+        queue_ids=queue_ids(query),
+        by=by,  # type: ignore[arg-type]  # checked right above
+        criterion_id=whole_number(query.get("criterion"), "The criterion"),
+    )

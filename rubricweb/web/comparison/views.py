@@ -15,14 +15,20 @@ from rubricweb.selectors.adjudication.units import aliases
 from rubricweb.selectors.comparison import comparison as selected
 from rubricweb.selectors.comparison.findings import findings
 from rubricweb.selectors.comparison.item import CriterionAnswers, item_comparison
+from rubricweb.selectors.judges import withheld_judges
 from rubricweb.selectors.labels import comparable
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.reviews.reviews import Measured, measured
 from rubricweb.selectors.reviews.revision_rates import revision_rates
 from rubricweb.selectors.rubrics.todo import rubric_todo
+from rubricweb.selectors.runs.listing import hides_version
+from rubricweb.selectors.shared.unavailable import sample_for
 from rubricweb.services.datasets.halves import looks
 from rubricweb.web.comparison import words
+from rubricweb.web.comparison.answer import comparison_answer
+from rubricweb.web.comparison.asides import dots, faults
 from rubricweb.web.comparison.forms import ComparisonQuery, read_asked
+from rubricweb.web.comparison.opened import opened_criterion
 from rubricweb.web.comparison.tiles import tiles
 from rubricweb.web.http import TeamRequest, team_page
 from rubricweb.web.shared.names import are_names_shown
@@ -36,18 +42,27 @@ def compare(request: TeamRequest) -> HttpResponse:
     context: dict[str, Any] = {"asked": asked, "selection": selection}
     if selection.run is None or not selection.queues:
         context["unavailable"] = comparable.why_not_comparable(request.team, selection)
-        answer = render(request, "comparison/nothing.html", context)
+        page = render(request, "comparison/nothing.html", context)
         if request.htmx:
-            answer["HX-Redirect"] = request.get_full_path()
-        return answer
+            page["HX-Redirect"] = request.get_full_path()
+        return page
     run = selection.run
     comparison = selected.compare(run, selection.queues, viewer=request.user)
     comparison = looks.count_look(comparison, by=request.user)
     waiting = inbox.inbox(inbox.scope(request.team, request.user, selection.queues, run))
     choices = [row for row in comparison.criteria if row.options is not None]
+    rubric = run.rubric_version.rubric if run.rubric_version is not None else None
+    todo = rubric_todo(rubric, viewer=request.user) if rubric is not None else []
+    answer = comparison_answer(comparison, asked.by, asked.criterion_id)
     inbox_url = f"{reverse('adjudication', args=[request.team.slug])}?{asked.pair}"
     context |= {
         "found": comparison,
+        "answer": answer,
+        "dots": dots(request, comparison, asked.pair),
+        "sample": sample_for(run, answer.verdict.more_items or 0) if answer else None,
+        "faults": (causes := faults(todo)),
+        "most_faults": max([fault.count for fault in causes] + [len(waiting), 1]),
+        "todo": todo,
         "tiles": list(tiles(comparison)),
         "other_wordings": words.other_wordings(comparison, selection.other_versions),
         "special_cases": list(words.special_cases(comparison, inbox_url, has_choices=bool(choices))),
@@ -62,8 +77,11 @@ def compare(request: TeamRequest) -> HttpResponse:
         "waiting": len(waiting),
         "revisions": revision_rates(run, selection.queues, viewer=request.user),
     }
-    if run.rubric_version is not None and run.rubric_version.rubric is not None:
-        context["todo"] = rubric_todo(run.rubric_version.rubric, viewer=request.user)
+    if answer is not None and answer.opened is not None:
+        context["opened"] = opened = opened_criterion(answer.opened, waiting, viewer=request.user)
+        context |= titles(request, [opened.example.item.pk] if opened.example else [])
+    if not hides_version(run, withheld_judges(request.team, request.user)):
+        context["judge_version"] = run.judge_version
     part = request.htmx and not request.htmx.boosted
     return render(request, f"comparison/{'_' if part else ''}compare.html", context)
 

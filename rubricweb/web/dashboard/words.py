@@ -33,19 +33,6 @@ def distinguishing_words(series: Sequence[Series]) -> dict[str, list[str]]:
     return found
 
 
-def changes(after: Series, before: Series) -> str:
-    """What of rubric, dataset and grading is another than in the series before; "" where all is the same."""
-    usual = "all cases, usual scores"
-    changed = (
-        (after.rubric, before.rubric),
-        (after.dataset, before.dataset),
-        (after.judge, before.judge),
-        (autograder_title(after.autograder), autograder_title(before.autograder)),
-        (after.scored_as or usual, before.scored_as or usual),
-    )
-    return " · ".join([*(new for new, old in changed if new != old), *_unlike(after, [before])])
-
-
 def why_empty(series: Sequence[Series]) -> str:
     """Why there is nothing to draw; "" where there is."""
     points = [point for one in series for point in one.points]

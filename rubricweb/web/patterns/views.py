@@ -10,8 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from rubricweb.engine.agreement import Figure
 from rubricweb.engine.errors import Fault
 from rubricweb.web.patterns.answers import answer_examples
+from rubricweb.web.shared.line_chart import ChartColumn, ChartLine, ChartPoint, LineChart
 
 
 @login_not_required
@@ -34,12 +36,19 @@ class ExampleForm(forms.Form):
     required = forms.BooleanField(label="Every item needs two raters", required=False)
 
 
+def _points(values: list[float | None]) -> list[ChartPoint]:
+    return [
+        ChartPoint(at, Figure(value, value - 0.03, value + 0.03, 40), f"v{at + 1}", "#")
+        for at, value in enumerate(values)
+        if value is not None
+    ]
+
+
 # Long because it is one table of examples.
 def _examples() -> dict[str, Any]:
     now = timezone.now()
-    start = int(now.timestamp()) - 12 * 7 * 86_400
     human = [0.603, 0.64, 0.64, 0.62, 0.668, 0.641, None, 0.69, 0.672, 0.71, 0.724, 0.758]
-    judge = [0.592, 0.61, 0.59, 0.638, 0.6, 0.667, 0.65, 0.66, 0.70, 0.733, 0.771, 0.76]
+    judge: list[float | None] = [0.592, 0.61, 0.59, 0.638, 0.6, 0.667, 0.65, 0.66, 0.70, 0.733, 0.771, 0.76]
     return {
         "moments": [now - timedelta(seconds=20), now - timedelta(hours=3), now - timedelta(days=90)],
         "parts": [
@@ -54,22 +63,13 @@ def _examples() -> dict[str, Any]:
         ),
         "trend": [0.61, 0.64, None, 0.63, 0.7, 0.68, 0.74],
         "heats": [None, 0.0, 0.12, 0.23, 0.34, 0.45, 0.56, 0.67, 0.78, 0.9, 1.0],
-        "scores": {
-            "times": [start + week * 7 * 86_400 for week in range(12)],
-            "series": [
-                {
-                    "label": "Human mean score",
-                    "kind": "human",
-                    "values": human,
-                    "low": [None if value is None else value - 0.03 for value in human],
-                    "high": [None if value is None else value + 0.03 for value in human],
-                },
-                {"label": "Judge mean score", "kind": "judge", "turn": 1, "values": judge},
-            ],
-            "breaks": [{"time": start + 8 * 7 * 86_400, "label": "rubric v7"}],
-            "minimum": 0,
-            "maximum": 1,
-        },
+        "scores": LineChart(
+            tuple(ChartColumn(f"v{number}", f"{number} May") for number in range(1, 13)),
+            (
+                ChartLine("Judge", "judge", tuple(_points(judge))),
+                ChartLine("People", "people", tuple(_points(human)), joined=False),
+            ),
+        ),
         "faults": [
             Fault(place="line 4, criteria[3].weight", found="NaN", allowed="a finite number"),
             Fault(place="line 9, ground_truth", found="6 labels", allowed="7 labels, one for each criterion"),

@@ -16,6 +16,7 @@ from rubricweb.selectors.runs.diff import items
 from rubricweb.selectors.runs.diff.item import item_in_both
 from rubricweb.selectors.runs.over_time.version_pairs import version_called, version_pair
 from rubricweb.web.http import TeamRequest, team_page, whole_number
+from rubricweb.web.runs.diff_answer import diff_answer
 from rubricweb.web.shared.titles import titles
 
 
@@ -78,8 +79,10 @@ def diff(request: TeamRequest, run_id: int, baseline_id: int) -> HttpResponse:
     context |= titles(request, [row.item.pk for row in context["page"].rows])
     if request.htmx and not request.htmx.boosted:
         return render(request, "runs/diff/_items.html", context)
+    found = selected.run_diff(run, baseline, viewer=request.user, changes=changes)
     context |= {
-        "found": selected.run_diff(run, baseline, viewer=request.user, changes=changes),
+        "found": found,
+        "answer": diff_answer(found),
         "others": selected.baselines(run, baseline),
     }
     return render(request, "runs/diff/diff.html", context)

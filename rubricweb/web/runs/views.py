@@ -33,7 +33,9 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.runs import panels
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.runs import words
+from rubricweb.web.runs.answer import lowest_items, plotted_rates, run_answer
 from rubricweb.web.runs.run_again import TRIAL
+from rubricweb.web.shared.plots import SHARE_AXIS
 from rubricweb.web.shared.selections import SELECTED_MAX, selected_items, use
 from rubricweb.web.shared.titles import titles
 
@@ -41,6 +43,8 @@ from rubricweb.web.shared.titles import titles
 STOP_POLLING = 286
 # Lines of the log on the run's own page, which keeps room for as many (run-live.css).
 LOG_SHOWN = 3
+# Fewer scores are drawn one by one.
+FEW_SCORES = 10
 # From this many graded items on, results are asked for less often.
 MANY_GRADED = 5_000
 
@@ -163,8 +167,6 @@ def _controls(request: TeamRequest, run: Run) -> dict[str, Any]:
     """What may be done with the run, beside the progress and at the head of the page."""
     return {
         "new_items": new_item_count(run),
-        "trial": run.name.startswith(TRIAL),
-        "labelled": labelled_queues(run.dataset_id, team=request.team).exists(),
     }
 
 
@@ -194,8 +196,15 @@ def _results(request: TeamRequest, run: Run, classes: Iterable[errors.ErrorClass
     # A holistic judge says nothing about single criteria; checks do.
     rates = [rate for rate in result.rates if not holistic or rate.criterion.kind == "check"]
     failed = results.errored_items(run, viewer=request.user) if result.errored else []
+    by_score = order == "score" and not where and not request.GET.get("cursor")
+    scores = [row.score for row in page.rows if row.score is not None] if by_score else []
     return {
         "run": run,
+        "answer": run_answer(run, result),
+        "plotted": plotted_rates(rates),
+        "share_axis": SHARE_AXIS,
+        "lowest": lowest_items(run, page.rows) if by_score and not holistic else [],
+        "scores": scores if len(scores) == result.scored < FEW_SCORES else [],
         # Those of the list of errors too: asked for apart they would take as many queries again.
         **titles(request, [*(row.item_id for row in (*page.rows, *failed)), *_examples(classes)]),
         "result": result,
@@ -213,6 +222,8 @@ def _results(request: TeamRequest, run: Run, classes: Iterable[errors.ErrorClass
         "one_score": no_groups(run) == ONE_SCORE,
         "results_seconds": _results_seconds(run, result),
         "estimate": _estimate(request, run),
+        "trial": run.name.startswith(TRIAL),
+        "labelled": labelled_queues(run.dataset_id, team=request.team).exists(),
     } | _rights(request)
 
 

@@ -103,22 +103,3 @@ declare const Sortable: {
     },
   ): void;
 };
-
-/** A chart of uPlot, as far as ours use it. */
-interface Plot {
-  readonly ctx: CanvasRenderingContext2D;
-  readonly bbox: { left: number; top: number; width: number; height: number };
-  readonly cursor: { idx?: number | null };
-  readonly width: number;
-  readonly height: number;
-  valToPos(value: number, scale: "x" | "y", isCanvas?: boolean): number;
-  setCursor(place: { left: number; top: number }): void;
-  setSize(size: { width: number; height: number }): void;
-  destroy(): void;
-}
-
-declare const uPlot: new (
-  options: object,
-  columns: readonly (readonly (number | null)[])[],
-  holder: HTMLElement,
-) => Plot;

@@ -1,7 +1,7 @@
 // The top bar's rooms, and menus there and elsewhere.
 
 // A <details data-menu> closes on a click outside, on Escape, and when another opens. While it is open it stays so, with
-// what is typed in it, when the part of the page around it is redrawn; so does the table of a chart.
+// what is typed in it, when the part of the page around it is redrawn; so does a fold.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll("details[data-menu][open]")) {
     const inside = menu.contains(event.target);
@@ -20,7 +20,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 Idiomorph.defaults.callbacks.beforeAttributeUpdated = (attribute, element) => {
-  if (attribute === "open" && element.matches("details[data-menu], details.chart__table")) return false;
+  if (attribute === "open" && element.matches("details[data-menu], details[data-kept-open]")) return false;
   if (
     attribute === "value" &&
     element instanceof HTMLInputElement &&

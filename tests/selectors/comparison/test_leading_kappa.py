@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from rubricweb.models import User
 from rubricweb.selectors.comparison import comparison
-from rubricweb.selectors.comparison.agreement_board import agreement_board
+from rubricweb.selectors.comparison.board.board import agreement_board
 from rubricweb.selectors.comparison.findings import findings
 from rubricweb.services.teams import teams
 from tests import factories

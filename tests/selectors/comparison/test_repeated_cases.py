@@ -10,7 +10,7 @@ from rubricweb.engine.agreement import Figure
 from rubricweb.engine.agreement.intervals import difference_interval, share_figure
 from rubricweb.models import ReviewQueue, Run
 from rubricweb.selectors.comparison import comparison
-from rubricweb.selectors.comparison.agreement_board import agreement_board
+from rubricweb.selectors.comparison.board.board import agreement_board
 from rubricweb.selectors.labels.queue_labels import queue_labels
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.runs import results

@@ -7,7 +7,7 @@ import pytest
 from rubricweb.models import Dataset, ReviewQueue, Run
 from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.comparison import comparison
-from rubricweb.selectors.comparison.agreement_board import agreement_board
+from rubricweb.selectors.comparison.board.board import agreement_board
 from rubricweb.selectors.labels import comparable, ground_truth
 from rubricweb.selectors.labels.provenance import provenances
 from rubricweb.services import adjudications

@@ -30,7 +30,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.comparison import comparison
-from rubricweb.selectors.comparison.agreement_board import agreement_board
+from rubricweb.selectors.comparison.board.board import agreement_board
 from rubricweb.selectors.dashboard import dashboard
 from rubricweb.selectors.datasets.new_items import new_item_count
 from rubricweb.selectors.labels import comparable, ground_truth

@@ -20,7 +20,7 @@ from rubricweb.models import (
     RubricVersion,
     User,
 )
-from rubricweb.selectors.comparison.agreement_board import agreement_board
+from rubricweb.selectors.comparison.board.board import agreement_board
 from rubricweb.selectors.labels.ground_truth import ground_truth
 from rubricweb.selectors.reviews.calibration import may_be_gold
 from rubricweb.selectors.reviews.queue_plans import queue_plan

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from rubricweb.errors import Withheld
 from rubricweb.models import Judgement, QueueItem, Review, ReviewQueue, Revision, RevisionChoice, User
-from rubricweb.selectors.comparison.agreement_board import agreement_board
+from rubricweb.selectors.comparison.board.board import agreement_board
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import adjudications
 from rubricweb.services.reviews import queues, reviews

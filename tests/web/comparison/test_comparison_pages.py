@@ -175,7 +175,7 @@ class TestFigures:
         grade(factories.run(people.team, people.ed, dataset=data, rubric_version=rubric_version), judge())
         bob = sign_in(people.bob)
         # As many whether there are sixty items or six.
-        with django_assert_max_num_queries(54):
+        with django_assert_max_num_queries(56):
             get(bob, url(people, "compare"))
         with django_assert_max_num_queries(34):
             get(bob, url(people, "adjudication"))
@@ -319,8 +319,8 @@ class TestInboxOfARun:
     def test_compare_counts_what_its_link_leads_to(self, people, sign_in, graded) -> None:
         bob = sign_in(people.bob)
         content = get(bob, url(people, "compare")).content.decode()
-        tab = r'<a class="tabs__tab" href="([^"]+)">.* Disagreements <span class="count">(\d+)</span>'
-        [(link, count)] = re.findall(tab, content)
+        button = r'<a class="button[^"]*" href="([^"]+)"><svg[^>]*><use[^>]*></use></svg>\s+Decide\s+(\d+)'
+        [(link, count)] = re.findall(button, content)
         assert int(count) == get(bob, html.unescape(link)).context["page"].total == 2
 
     def test_what_stands_is_the_decision_else_the_majority(self, people, sign_in, graded) -> None:

@@ -164,7 +164,7 @@ def test_where_nothing_was_scored_the_retry_is_the_next_step(people: Cast, sign_
     lifecycle.resume_run(broken, by=people.ed, enqueue=factories.WakeUps())
     grade(broken, InProcessJudge(lambda requirement, response: "MET"))
     page = page_of(client, "run", people, broken.pk)
-    assert main_buttons(page) == ["Compare with people"]
+    assert main_buttons(page) == ["Read the lowest"]
     assert "verdicts failed" not in page
 
 

@@ -29,7 +29,7 @@ from rubricweb.engine.formats.content_ids import name_of
 from rubricweb.errors import NotFound
 from rubricweb.models import Criterion, Item, QueueState, ReviewQueue, User
 from rubricweb.selectors.blinding import is_hidden, require_queues_visible
-from rubricweb.selectors.comparison.agreement_raters import (
+from rubricweb.selectors.comparison.board.raters import (
     MatrixRow,
     RaterAgreement,
     most_labels,

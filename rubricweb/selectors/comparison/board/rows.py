@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rubricweb.engine.agreement import Figure
-from rubricweb.selectors.comparison.agreement_board import AgreementBoard, CriterionAgreement
-from rubricweb.selectors.comparison.agreement_raters import RaterAgreement
+from rubricweb.selectors.comparison.board.board import AgreementBoard, CriterionAgreement
+from rubricweb.selectors.comparison.board.raters import RaterAgreement
 
 COLUMNS = ("part", "criterion", "rater", "other", "item", "week", "figure", "value", "low", "high", "n")
 """Which part of the board a row is of, what it is about, the figure, its interval and its units."""

@@ -1,0 +1,129 @@
+"""What the page of a run says first: its mean score, what fails, the lowest items, and the criteria."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rubricweb.engine.number_format import counted, from_to, number, value_of
+from rubricweb.models import Judgement, Run, RunItem, RunState
+from rubricweb.selectors.runs.criterion_counts import CriterionCounts
+from rubricweb.selectors.runs.results import Result
+from rubricweb.templatetags.answers import effect
+from rubricweb.web.shared.plots import FEW, Mark
+
+LOWEST_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class RunAnswer:
+    """`sentence` is the result, `why` what it rests on; `failing` counts items the rubric's rule turns down,
+    None without a rule; `bar` is the least score that passes, None where that does not decide."""
+
+    sentence: str
+    why: str
+    failing: int | None
+    bar: float | None
+
+
+def run_answer(run: Run, result: Result) -> RunAnswer | None:
+    """None where nothing has a score yet."""
+    if not result.scored or result.mean.value is None:
+        return None
+    so_far = " so far" if run.state in (RunState.RUNNING, RunState.PAUSED) else ""
+    rule = run.rubric_version.to_engine().pass_rule if run.rubric_version is not None else None
+    lowest = result.low_end.lowest
+    failing = None
+    parts = [f"Mean score {value_of(result.mean)}{so_far}"]
+    if rule is not None and result.passed.value is not None:
+        of = result.passed.n
+        passing = round(result.passed.value * of)
+        failing = of - passing
+        parts.append(f"{passing:,} of {counted(of, result.unit)} pass")
+        lowest_words = "" if lowest is None else f"the lowest has {number(lowest, 2)}"
+    else:
+        of_all = counted(result.scored, "item")
+        lowest_words = "" if lowest is None else f"the lowest of {of_all} has {number(lowest, 2)}"
+    sentence = ". ".join(parts) + (f"; {lowest_words}." if lowest_words else ".")
+    bar = rule.min_score if rule is not None and rule.min_criterion is None else None
+    return RunAnswer(sentence, _basis(result), failing, bar)
+
+
+def _basis(result: Result) -> str:
+    between = from_to(result.mean.low, result.mean.high)
+    few = f"Too few {result.unit}s for an interval"
+    known = f"95 % interval {between}" if between else few
+    if result.errored:
+        rest = f"{counted(result.errored, 'item')} left out with errors"
+    elif result.coverage is not None and result.coverage < 1:
+        rest = f"{number(100 * result.coverage, 0)}% of the rubric’s weight answered, no errors"
+    else:
+        rest = "all answered, no errors"
+    return f"{known}, {rest}."
+
+
+# ── The lowest items ─────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class LowItem:
+    """One of the lowest items with the criteria that cost it points, heaviest first, and the judge's reason
+    on the first of them."""
+
+    row: RunItem
+    lost: tuple[Judgement, ...]
+
+    @property
+    def reason(self) -> str:
+        return next((one.reason for one in self.lost if one.reason), "")
+
+
+def lowest_items(run: Run, rows: Sequence[RunItem]) -> list[LowItem]:
+    """The first of these rows, lowest score first, of those below 1. One query."""
+    low = [row for row in rows if row.score is not None and row.score < 1][:LOWEST_SHOWN]
+    said = Judgement.objects.filter(run=run, repeat=0, item__in=[row.item_id for row in low])
+    lost: dict[int, list[Judgement]] = defaultdict(list)
+    for one in said.select_related("criterion").order_by("criterion__position"):
+        value = one.value if one.value is not None else {"MET": 1.0, "UNMET": 0.0}.get(one.verdict or "")
+        if value is not None and effect(value, one.criterion.weight) == "hurt":
+            lost[one.item_id].append(one)
+    return [
+        LowItem(row, tuple(sorted(lost[row.item_id], key=lambda one: -abs(one.criterion.weight))))
+        for row in low
+    ]
+
+
+# ── The criteria ─────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class PlottedRate:
+    """One criterion of the table; `failing` counts answers that cost points, None where options do."""
+
+    counts: CriterionCounts
+    marks: tuple[Mark, ...]
+
+    @property
+    def lost(self) -> float:
+        """Weight times the share that loses it; see `CriterionTrend.lost`."""
+        value, weight = self.counts.rate.value, self.counts.criterion.weight
+        if value is None:
+            return 0.0
+        return weight * (1 - value) if weight > 0 else -weight * value
+
+    @property
+    def failing(self) -> int | None:
+        return self.counts.hurt if self.counts.criterion.kind == "binary" else None
+
+    @property
+    def is_share(self) -> bool:
+        return self.counts.criterion.kind == "binary"
+
+
+def plotted_rates(rates: Iterable[CriterionCounts]) -> list[PlottedRate]:
+    """Criteria whose values end at 1, most points lost first; others keep to the table of all figures."""
+    rows = [
+        PlottedRate(one, (Mark("judge", one.rate, one.rate.n < FEW),))
+        for one in rates
+        if one.rate.value is not None and (one.criterion.kind != "check" or one.criterion.weight)
+    ]
+    return sorted(rows, key=lambda row: (-row.lost, row.counts.criterion.position))

@@ -1,0 +1,111 @@
+"""A run, and a run against another, answer first: the sentence, the lowest items, what moved the score."""
+
+import html
+import re
+
+import pytest
+from django.urls import reverse
+
+from rubricweb.models import Run
+from tests import factories
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+CRITERIA = [
+    {"name": "right", "weight": 3, "requirement": "Is right."},
+    {"name": "kind", "weight": 1, "requirement": "Is kind."},
+    {"name": "invented", "weight": -2, "requirement": "Invents a fact."},
+]
+PASS = {"min_score": 0.5}
+
+
+@pytest.fixture
+def world(people: Cast):
+    version = factories.version(people.team, people.ed, title="Replies", criteria=CRITERIA, pass_rule=PASS)
+    items = [{"id": str(key), "submission": f"Text {key}"} for key in range(12)]
+    return version, factories.dataset(people.team, people.ed, items=items, name="replies")
+
+
+def run(people: Cast, world, right: set[int], name: str = "First") -> Run:
+    """Right on these items, kind on all, nothing invented: 1 or (0 + 1) / 4 = 0.25."""
+    version, data = world
+
+    def judge(requirement: str, response: str) -> str:
+        key = int(response.strip().split()[-1])
+        met = "kind" in requirement or ("right" in requirement and key in right)
+        return "MET" if met else "UNMET"
+
+    started = factories.run(people.team, people.ed, dataset=data, rubric_version=version, name=name)
+    return grade(started, InProcessJudge(judge))
+
+
+def page(client, people: Cast, name: str, *ids: int) -> str:
+    answer = client.get(reverse(name, args=[people.team.slug, *ids]))
+    assert answer.status_code == 200
+    words = re.sub(r"<[^>]+>", " ", answer.content.decode())
+    return re.sub(r"\s+", " ", html.unescape(words))
+
+
+def test_a_run_says_its_mean_what_passes_and_the_lowest(people: Cast, sign_in, world) -> None:
+    # Nine of twelve at 1, three at 0.25: 9.75 / 12 = 0.8125.
+    shown = page(sign_in(people.bob), people, "run", run(people, world, set(range(9))).pk)
+    assert "Mean score 0.81. 9 of 12 items pass; the lowest has 0.25." in shown
+    assert "all answered, no errors." in shown
+    assert "Read the 3 that fail" in shown
+    assert "pass 0.50" in shown  # beside the line in the drawing
+
+
+def test_the_lowest_three_say_what_cost_them_points(people: Cast, sign_in, world) -> None:
+    shown = page(sign_in(people.bob), people, "run", run(people, world, set(range(9))).pk)
+    lowest = shown.partition("Lowest 3")[2].partition("Criteria, most points lost")[0]
+    assert lowest.count("0.25") == 3
+    assert lowest.count(" right ") == 3
+    assert " kind " not in lowest
+
+
+def test_criteria_stand_by_the_points_they_lose(people: Cast, sign_in, world) -> None:
+    shown = page(sign_in(people.bob), people, "run", run(people, world, set(range(9))).pk)
+    table = shown.partition("Criteria, most points lost first")[2].partition("Items worst first")[0]
+    # right loses 3 · 3/12, the others nothing: kind passes throughout, nothing is invented.
+    assert re.findall(r"(right|kind|invented) [+−]\d (\d+%)", table) == [
+        ("right", "75%"),
+        ("kind", "100%"),
+        ("invented", "0%"),
+    ]
+
+
+def test_a_run_whose_items_are_hidden_says_no_score(people: Cast, sign_in, world) -> None:
+    graded = run(people, world, set(range(9)))
+    factories.queue(
+        people.team,
+        people.ed,
+        dataset=graded.dataset,
+        rubric_version=graded.rubric_version,
+        raters=[people.ann],
+    )
+    shown = page(sign_in(people.ann), people, "run", graded.pk)
+    assert "Mean score" not in shown
+    assert "Lowest 3" not in shown
+    assert "12 items of this run are hidden from you" in shown
+
+
+def test_two_runs_say_whether_scores_differ(people: Cast, sign_in, world) -> None:
+    before, after = run(people, world, set(), "Before"), run(people, world, set(range(12)), "After")
+    bob = sign_in(people.bob)
+    shown = page(bob, people, "run_diff", after.pk, before.pk)
+    assert "After scores higher than Before: 1.00 against 0.25." in shown
+    assert "12 items. 12 up, 0 down, 0 the same." in shown
+    back = page(bob, people, "run_diff", before.pk, after.pk)
+    assert "Before scores lower than After: 0.25 against 1.00." in back
+    assert "See 12 regressions" in back
+    # All of it by one criterion: 3 of the 4 points that can be earned.
+    moved = shown.partition("What changed the score")[2].partition("All figures")[0]
+    assert re.search(r"right \+3 .*? \+75\.0 Better", moved)
+    assert "Change of mean score +75.0" in moved
+
+
+def test_two_equal_runs_differ_in_nothing(people: Cast, sign_in, world) -> None:
+    one, other = run(people, world, {1, 2}, "One"), run(people, world, {1, 2}, "Other")
+    shown = page(sign_in(people.bob), people, "run_diff", one.pk, other.pk)
+    assert "No difference on 12 items: 0.38 against 0.38." in shown  # (2 + 10 · 0.25) / 12 = 0.375
+    assert "Better" not in shown.partition("All figures")[0]
