@@ -53,7 +53,7 @@ QUESTIONS = [
 
 @pytest.fixture
 def runs(people: Cast) -> tuple[Run, Run]:
-    """Twenty items. People say Right of the odd ones and Kind of the first ten. The first run says Right of the
+    """Twenty items. People say Right of the odd ones, Kind of the first ten. The first run says Right of the
     odd ones and Kind of all, the second MET of everything.
     """
     version = factories.version(people.team, people.ed, title="Replies", criteria=CRITERIA)
