@@ -15,6 +15,7 @@ from rubricweb.selectors.adjudication.units import aliases
 from rubricweb.selectors.comparison import comparison as selected
 from rubricweb.selectors.comparison.findings import findings
 from rubricweb.selectors.comparison.item import CriterionAnswers, item_comparison
+from rubricweb.selectors.judges import shown_judge, withheld_judges
 from rubricweb.selectors.labels import comparable
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.reviews.reviews import Measured, measured
@@ -33,7 +34,12 @@ from rubricweb.web.shared.titles import titles
 @require_GET
 def compare(request: TeamRequest) -> HttpResponse:
     asked, selection = _asked(request)
-    context: dict[str, Any] = {"asked": asked, "selection": selection}
+    withheld = withheld_judges(request.team, request.user) if selection.runs else frozenset()
+    context: dict[str, Any] = {
+        "asked": asked,
+        "selection": selection,
+        "runs": [(run, shown_judge(run, withheld)) for run in selection.runs],
+    }
     if selection.run is None or not selection.queues:
         context["unavailable"] = comparable.why_not_comparable(request.team, selection)
         answer = render(request, "comparison/nothing.html", context)

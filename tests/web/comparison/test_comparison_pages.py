@@ -175,7 +175,7 @@ class TestFigures:
         grade(factories.run(people.team, people.ed, dataset=data, rubric_version=rubric_version), judge())
         bob = sign_in(people.bob)
         # As many whether there are sixty items or six.
-        with django_assert_max_num_queries(54):
+        with django_assert_max_num_queries(56):
             get(bob, url(people, "compare"))
         with django_assert_max_num_queries(34):
             get(bob, url(people, "adjudication"))
