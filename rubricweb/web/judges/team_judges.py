@@ -98,13 +98,14 @@ def diff(request: TeamRequest, judge_id: int) -> HttpResponse:
     parent = after.parent
     near = parent.number if parent and parent.judge_id == found.pk else max(after.number - 1, 1)
     before = _numbered(request, found, "from", near)
+    changes = selectors.changes_between(before, after, viewer=request.user)
     context = {
         "judge": found,
         "numbers": numbers,
         "before": before,
         "after": after,
-        "settings": words.changed_settings(before.definition, after.definition),
-        "texts": words.changed_texts(before.definition, after.definition),
+        "settings": words.setting_changes(changes),
+        "texts": words.text_changes(changes, words.way_of(after.definition)),
     }
     return render(request, "judges/diff.html", context)
 
