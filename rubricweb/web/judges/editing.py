@@ -181,7 +181,7 @@ def _page(
             {"form": member, "alone": alone, "texts": [] if alone else list(_texts(form, member, None))}
             for member in form.members
         ],
-        "deaf": words.DEAF if words.is_deaf(form.base) else "",
+        "deaf": words.deaf_words(form.base),
         "examples": len(form.base.examples),
         "votes": [one for one in words.settings_of(form.base) if not alone or form.base.voting],
         "turned": TURNED if turned else "",

@@ -135,7 +135,7 @@ def _page(request: TeamRequest, judge: Judge, form: JudgeWordsForm, *, status: i
             "withheld": seen.withheld,
             "settings": words.settings_of(definition, withheld=seen.withheld),
             "texts": words.texts_of(definition),
-            "deaf": words.DEAF if words.is_deaf(definition) else "",
+            "deaf": words.deaf_words(definition),
             "grade_url": f"{reverse('run_new', args=[request.team.slug])}?judge={shown}",
         }
     context["versions"] = selectors.visible_versions(judge, request.user)

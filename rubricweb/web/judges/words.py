@@ -16,6 +16,7 @@ from rubricweb.selectors.runs.graders import rule_words
 from rubricweb.selectors.runs.judge_settings import setting_words
 from rubricweb.selectors.withheld_runs import WITHHELD
 from rubricweb.services.endpoints import endpoints
+from rubricweb.services.judges.definitions import asks_offline
 from rubricweb.templatetags.run_words import autograder_title
 
 FORMS = ("without_options", "with_options")
@@ -100,9 +101,9 @@ def form_title(way: str, form: str) -> str:
     return f"{noun} {form.replace('_', ' ')}"
 
 
-def is_deaf(definition: JudgeDefinition) -> bool:
-    """Whether the offline judge is asked, which compares words and reads no instructions."""
-    return any(member.address == endpoints.OFFLINE for member in definition.members)
+def deaf_words(definition: JudgeDefinition) -> str:
+    """That its judge reads no instructions; "" where it does."""
+    return DEAF if asks_offline(definition) else ""
 
 
 # ── Settings ─────────────────────────────────────────────────────────────────────────────────────
