@@ -71,7 +71,6 @@ def _print_list(rows: tuple[selected.RunRow, ...]) -> None:
     table = Table()
     table.add_column("id", justify="right", no_wrap=True)
     table.add_column("run")
-    table.add_column("judge")
     table.add_column("state", no_wrap=True)
     for title in ("graded", "score", "fully judged", "coverage", "errors", "cost"):
         table.add_column(title, justify="right", no_wrap=True)
@@ -97,7 +96,9 @@ def _cells(row: selected.RunRow) -> list[str]:
             usd(summary.cost_usd),
         ]
     started = run.created_at.astimezone().strftime("%Y-%m-%d %H:%M")
-    return [str(run.pk), str(run), row.judge, run.shown_state, graded, *figures, started]
+    # Few runs are by a version that a person made: a column for it would push the others out of sight.
+    named = f", by {row.version}" if row.version is not None and row.version.is_named else ""
+    return [str(run.pk), f"{run}{named}", run.shown_state, graded, *figures, started]
 
 
 def _judge_version(run: Run, actor: Actor) -> list[tuple[str, str]]:

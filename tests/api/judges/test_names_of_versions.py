@@ -141,6 +141,9 @@ def test_the_api_and_the_terminal_name_it(
     compared = terminal("compare", graded.first.pk)
     assert f"graded by {V1}, against" in compared.out
     assert json.loads(terminal("compare", graded.first.pk, "--json").out)["judge_version"] == V1
+    listed = terminal("runs", "list").out
+    # Once in the name somebody gave the run, and once behind it.
+    assert (listed.count(V2), listed.count(V1), PICKED in listed) == (2, 2, False)
     both = terminal("compare", graded.second.pk, "--with", graded.first.pk).out
     assert f"({V2}, finished)" in both
     assert f"({V1}, finished)" in both
