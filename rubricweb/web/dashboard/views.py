@@ -206,7 +206,7 @@ def _csv(series: Sequence[Series]) -> HttpResponse:
                 *map(neutralised, graded),
                 point.lowest,
                 point.below_bar,
-                point.judge_version,
+                neutralised(point.judge_version),
             )
             table.writerow([*map(neutralised, words), *shares, *rest, *_over_shared(one, point), *added])
     response = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
