@@ -1,4 +1,4 @@
-"""The Idempotency-Key header: a client that retries after a lost answer is given the first one's run."""
+"""The Idempotency-Key header: a client that retries after a lost answer is given what the first one made."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -8,7 +8,8 @@ from ninja import Header
 from pydantic import AfterValidator, BaseModel, WithJsonSchema
 
 from rubricweb.api.operations import TokenRequest
-from rubricweb.services.shared.idempotency import HEADER, Done, done_once, sent_key
+from rubricweb.models import JudgeVersion
+from rubricweb.services.shared.idempotency import HEADER, Done, Key, done_once, kept_once, sent_key
 
 MAX_LENGTH = 255
 
@@ -29,7 +30,7 @@ IdempotencyKey = Annotated[
     Header(
         alias=HEADER,
         description="A name of your own for this request, such as a random UUID. For 24 hours the same "
-        "request with the same key is done once in the team, and answered with the same run; another "
+        "request with the same key is done once in the team, and answered with what it made; another "
         "request with it is refused (422).",
     ),
 ]
@@ -39,6 +40,18 @@ def once(request: TokenRequest, key: str | None, body: BaseModel | None, do: Cal
     """What `do` does, or did when this very request came before with the same key."""
     if key is None:
         return do()
+    return done_once(request.auth.team, _known_by(request, key, body), do, now=timezone.now())
+
+
+def kept(
+    request: TokenRequest, key: str | None, body: BaseModel, do: Callable[[], JudgeVersion]
+) -> JudgeVersion:
+    """The version that `do` keeps, or kept when this very request came before with the same key."""
+    if key is None:
+        return do()
+    return kept_once(request.auth.team, _known_by(request, key, body), do, now=timezone.now())
+
+
+def _known_by(request: TokenRequest, key: str, body: BaseModel | None) -> Key:
     said = body.model_dump_json(exclude_unset=True) if body is not None else ""
-    known_by = sent_key(key, f"{request.method} {request.path}\n{said}")
-    return done_once(request.auth.team, known_by, do, now=timezone.now())
+    return sent_key(key, f"{request.method} {request.path}\n{said}")

@@ -38,6 +38,16 @@ Username = Annotated[
     str | None, BeforeValidator(lambda user: getattr(user, "username", user)), Field(examples=["alice"])
 ]
 
+JudgeVersionName = Annotated[
+    str | None,
+    BeforeValidator(lambda version: None if version is None else str(version)),
+    Field(
+        description="The version of the judge, as a new run names it; null where there is none, and while it "
+        "would tell you what people said.",
+        examples=["support-judge@v3"],
+    ),
+]
+
 
 class OneOf:
     """A text from a closed list that lives elsewhere: a registry, an enum, a selector's orders."""

@@ -38,14 +38,15 @@ class Worker(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """A request that started paid work, so that the same one sent again starts nothing."""
+    """A request that started paid work or kept a version of a judge: the same one sent again does nothing."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=255)
     # SHA-256 of all that was asked for.
     asked = models.CharField(max_length=64, blank=True)
-    # Null only inside the transaction that does the work.
+    # Null for a version of a judge, and inside the transaction that does the work.
     run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, related_name="+")
+    # How many items of the run are to be worked on; without a run the id of the version that was kept.
     items = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
 

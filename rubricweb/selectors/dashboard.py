@@ -23,6 +23,7 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import hidden_runs, shown
 from rubricweb.selectors.comparison.comparison import Overview, overview
 from rubricweb.selectors.comparison.people_rates import PeopleRate
+from rubricweb.selectors.judges import withheld_judges
 from rubricweb.selectors.labels.comparable import (
     comparable_runs,
     nothing_over_labels,
@@ -162,7 +163,7 @@ def dashboard(
     wanted = _filtered(team, dataset_id, rubric_id)
     withheld = hidden_runs(viewer, team)
     finished = finished_runs(wanted)
-    choices = series_of(team, finished, withheld)
+    choices = series_of(team, finished, withheld, withheld_judges(team, viewer, withheld.datasets))
     series = _of_number(choices, series_number)
     chosen = newest_series(series)
     followed = {point.run_id for one in series for point in one.points if point.tells}
@@ -229,7 +230,9 @@ def score_series(
 ) -> tuple[Series, ...]:
     """The chart's series alone, as the CSV holds them."""
     finished = finished_runs(_filtered(team, dataset_id, rubric_id))
-    return _of_number(series_of(team, finished, hidden_runs(viewer, team)), series_number)
+    withheld = hidden_runs(viewer, team)
+    judges = withheld_judges(team, viewer, withheld.datasets)
+    return _of_number(series_of(team, finished, withheld, judges), series_number)
 
 
 def _of_number(series: tuple[Series, ...], number: str | None) -> tuple[Series, ...]:

@@ -121,6 +121,27 @@ def _withheld(judge: Judge) -> Withheld:
     )
 
 
+def version_told(run: Run, withheld: frozenset[int]) -> JudgeVersion | None:
+    """By which version of its judge the run was graded; None where it has none, and of the judges that
+    `withheld_judges` gives. Reads its judge: see `with_judge`.
+    """
+    version = run.judge_version
+    return None if version is None or version.judge_id in withheld else version
+
+
+def version_told_to(run: Run, viewer: User) -> JudgeVersion | None:
+    """The same of a single run. One query for somebody who rates in no open blind queue."""
+    return None if run.judge_version_id is None else version_told(run, withheld_judges(run.team, viewer))
+
+
+def shown_judge(run: Run, withheld: frozenset[int]) -> str:
+    """What lists call the judge of a run: "support-judge@v3" where a person made that version and it may be
+    told, see `version_told`; else the name its verdicts carry.
+    """
+    told = version_told(run, withheld)
+    return str(told) if told is not None and told.is_named else run.judge.name
+
+
 def visible_versions(judge: Judge, viewer: User) -> QuerySet[JudgeVersion]:
     """The versions of which this person may know, newest first, with `run_count`."""
     versions = judge_versions(judge)

@@ -29,6 +29,7 @@ from rubricweb.selectors.exports.exports import WithheldItems
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
 from rubricweb.selectors.exports.item_scores import item_scores
 from rubricweb.selectors.exports.label_lineage import counted_labels
+from rubricweb.selectors.judges import version_told_to
 from rubricweb.selectors.runs.graders import PER_ITEM
 from rubricweb.services.shared.journal import record
 
@@ -100,9 +101,10 @@ def export(
     elif format == BUNDLE:
         made = _bundle(viewer, dataset, queues, run, withheld)
     elif run is not None and run.autograder == PER_ITEM:
-        made = _item_scores(format, queues, run, left_out, withheld.unnamed)
+        made = _item_scores(format, queues, run, left_out, withheld.unnamed, _judge_version(run, viewer))
     else:
-        made = _verdicts(format, dataset, queues, run, left_out, withheld.unnamed)
+        graded_by = _judge_version(run, viewer)
+        made = _verdicts(format, dataset, queues, run, left_out, withheld.unnamed, graded_by)
     # A later decision about the same labels does not change what this export said: see `recorded_exports`.
     used = {"label_decisions": [one.id for one in made.decisions]} if made.decisions else {}
     version = {"dataset_version": dataset.version}
@@ -111,6 +113,12 @@ def export(
     return Export(
         f"{name}-{what}{offered.suffix}", offered.content_type, made.chunks, withheld, made.decisions
     )
+
+
+def _judge_version(run: Run | None, viewer: User) -> str | None:
+    """By which version of its judge the run was graded, as far as this person may know."""
+    told = None if run is None else version_told_to(run, viewer)
+    return None if told is None else str(told)
 
 
 def _checked(what: str, format: str) -> OfferedFormat:
@@ -185,6 +193,7 @@ def _verdicts(
     run: Run | None,
     left_out: Collection[int],
     unnamed: Mapping[int, str],
+    judge_version: str | None,
 ) -> _Made:
     write = FORMATS[format].write_verdicts
     assert write is not None, "_checked saw to it"
@@ -195,7 +204,9 @@ def _verdicts(
         criteria=tuple(dict.fromkeys((*counted.criteria.columns, *own))),
         changed=selected.changed_criteria(dataset, queues, counted, withheld=left_out),
     )
-    rows = selected.verdict_rows(dataset, queues, run, counted, withheld=left_out, unnamed=unnamed)
+    rows = selected.verdict_rows(
+        dataset, queues, run, counted, withheld=left_out, unnamed=unnamed, judge_version=judge_version
+    )
     return _Made(write(rows, head), counted.decisions)
 
 
@@ -205,6 +216,7 @@ def _item_scores(
     run: Run,
     left_out: Collection[int],
     unnamed: Mapping[int, str],
+    judge_version: str | None,
 ) -> _Made:
     """A holistic judge answers no criterion: its file has a line for each item."""
     if queues:
@@ -214,7 +226,8 @@ def _item_scores(
     if format not in SCORE_WRITERS:
         allowed = f"{' or '.join(SCORE_WRITERS)}: a holistic run has a score per item and no verdicts"
         raise Invalid.at("format", format, allowed)
-    return _Made(SCORE_WRITERS[format](item_scores(run, withheld=left_out, unnamed=unnamed)), ())
+    rows = item_scores(run, withheld=left_out, unnamed=unnamed, judge_version=judge_version)
+    return _Made(SCORE_WRITERS[format](rows), ())
 
 
 def _bundle(
@@ -239,7 +252,9 @@ def _bundle(
         items=bundles.item_records(dataset, settled, labelled_only=False, withheld=withheld),
         rubrics=[other.to_engine() for other in others],
         said=BundledRows(
-            bundles.bundled_judgements(dataset, queues, run, counted, withheld=withheld),
+            bundles.bundled_judgements(
+                dataset, queues, run, counted, withheld=withheld, judge_version=_judge_version(run, viewer)
+            ),
             bundles.bundled_adjudications(dataset, counted, withheld=withheld),
             bundles.bundled_notes(dataset, queues, withheld=withheld),
         ),

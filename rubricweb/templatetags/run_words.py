@@ -9,34 +9,18 @@ from rubricweb.selectors.runs.errors import ERROR_KINDS
 from rubricweb.selectors.runs.graders import escalation_words, rule_words
 from rubricweb.selectors.runs.progress import Progress
 from rubricweb.selectors.runs.results import VerdictCounts
+from rubricweb.services.judges.definitions import WAYS
 from rubricweb.services.runs.events import EVENT_KINDS
 
 register = template.Library()
 register.filter(rule_words)
 register.filter(escalation_words)
 
-# Title, and one line on what it asks and what that costs.
-AUTOGRADER_WORDS = {
-    "per_criterion": (
-        "Criterion by criterion",
-        "One call per criterion: the most careful, and the most calls.",
-    ),
-    "one_shot": (
-        "All criteria at once",
-        "One call per item with a verdict on every criterion: cheaper; one verdict may colour the next.",
-    ),
-    "rubric_as_judge": (
-        "One overall score",
-        "One call per item: the judge reads the whole rubric and gives a single score from 0 to 100. "
-        "No verdicts, so nothing to compare with people criterion by criterion.",
-    ),
-}
-
 
 @register.filter
 def autograder_title(name: str) -> str:
     """ "per_criterion" is "Criterion by criterion"; one from another package keeps its name."""
-    return AUTOGRADER_WORDS.get(name, (name, ""))[0]
+    return WAYS[name].title if name in WAYS else name
 
 
 @register.filter
@@ -82,6 +66,6 @@ def event_title(kind: str) -> str:
 
 def autograder_line(name: str) -> str:
     """One line on an autograder: ours, or the first line of its docstring."""
-    if name in AUTOGRADER_WORDS:
-        return AUTOGRADER_WORDS[name][1]
+    if name in WAYS:
+        return WAYS[name].line
     return (AUTOGRADERS[name].__doc__ or "").strip().partition("\n")[0]

@@ -62,7 +62,7 @@ def earlier(people: Cast) -> list[Run]:
 
 def drawn(people: Cast) -> tuple[score_series.Series, ...]:
     finished = score_series.finished_runs(Run.objects.all())
-    return score_series.series_of(people.team, finished, frozenset())
+    return score_series.series_of(people.team, finished, frozenset(), frozenset())
 
 
 def test_earlier_runs_get_a_version_and_nothing_else_of_them_moves(people: Cast, earlier: list[Run]) -> None:

@@ -10,7 +10,7 @@ from rubricweb.api.datasets.schemas import AnswerToCase, TagsOrNone
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.runs.schemas import JudgeError
-from rubricweb.api.schemas import LeftOut, NextCursor, Prompt, WithFields
+from rubricweb.api.schemas import JudgeVersionName, LeftOut, NextCursor, Prompt, WithFields
 from rubricweb.models import Case as StoredCase
 from rubricweb.selectors.comparison.case import CaseAnswers
 from rubricweb.selectors.datasets.cases import words_of
@@ -44,6 +44,7 @@ class CaseGrading(Schema):
 
     run_id: int
     run: Annotated[str, Field(description="The name of the run.")]
+    judge_version: JudgeVersionName
     score: float | None
     coverage: float | None
     errors: int
@@ -88,7 +89,7 @@ def case_in_full(case: StoredCase, found: CaseAnswers) -> WithFields:
     answers = [
         WithFields(
             one.item,
-            grading=one.grading,
+            grading=one.grading and WithFields(one.grading, judge_version=one.judge_version),
             verdicts=one.verdicts,
             ground_truth=ground_truth_of_item(one.item, one.labels, names=False)["criteria"],
         )

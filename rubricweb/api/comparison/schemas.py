@@ -10,7 +10,16 @@ from pydantic import BaseModel, Field
 
 from rubricweb.api.datasets.half_schemas import Look
 from rubricweb.api.rubrics.schemas import Criterion
-from rubricweb.api.schemas import Answered, EffectOrNone, Figure, Id, OneOf, Share, WithFields
+from rubricweb.api.schemas import (
+    Answered,
+    EffectOrNone,
+    Figure,
+    Id,
+    JudgeVersionName,
+    OneOf,
+    Share,
+    WithFields,
+)
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.agreement.judge.accuracy import Confusion as ShownConfusion
 from rubricweb.engine.agreement.judge.options import OptionAgreement as ShownOptionAgreement
@@ -442,6 +451,7 @@ class Comparison(Schema):
 
     run_id: int
     run_ids: list[int]
+    judge_version: JudgeVersionName
     queue_ids: list[int]
     verdict: Annotated[
         ComparisonVerdict | None, Field(description="Null where judge and people have no answer in common.")

@@ -23,7 +23,7 @@ endpoints = Room("endpoints")
 def list_endpoints(request: TokenRequest, asked: Query[ArchivedQuery]) -> Any:
     """The endpoints owners added, by name, all on one page."""
     rows = services.endpoints_of(request.auth.team, archived=asked.archived)
-    shown = [schemas.Endpoint.of(row) for row in rows]
+    shown = schemas.Endpoint.of_all(rows)
     return whole(shown) | leaving_out_archived(request, JudgeEndpoint, archived=asked.archived)
 
 

@@ -1,8 +1,10 @@
 """Shapes of endpoints and of their trials."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
+from django.utils import timezone
 from ninja import Schema
 from pydantic import Field, create_model
 
@@ -13,6 +15,7 @@ from rubricweb.engine.judging.sampling import SAMPLING_OPTIONS
 from rubricweb.judges.discovery import model_lists, providers
 from rubricweb.models import JudgeEndpoint
 from rubricweb.services.endpoints import discovery, endpoints
+from rubricweb.services.endpoints.caching import caching_of
 from rubricweb.services.endpoints.options import MAX_KEY
 
 Usd = Annotated[
@@ -77,13 +80,32 @@ class Endpoint(EndpointOptions):
     header_names: Annotated[
         list[str] | None, Field(description="Of the extra headers; null when they can no longer be opened.")
     ]
+    caches_beginnings: Annotated[
+        bool | None,
+        Field(
+            description="Whether its provider was found to cache the beginnings that prompts share; null as "
+            "long as that is not known. It is found out anew every week."
+        ),
+    ]
+    caching: Annotated[str, Field(description="The same in a sentence.")]
     created_at: datetime
     archived_at: datetime | None
 
     @classmethod
     def of(cls, row: JudgeEndpoint) -> WithFields:
         """The row as this shape shows it."""
-        return WithFields(row, **row.sampling.model_dump())
+        [shown] = cls.of_all([row])
+        return shown
+
+    @classmethod
+    def of_all(cls, rows: Sequence[JudgeEndpoint]) -> list[WithFields]:
+        """Several, in their order."""
+        return [
+            WithFields(
+                row, caches_beginnings=known.caches, caching=known.sentence, **row.sampling.model_dump()
+            )
+            for row, known in zip(rows, caching_of(rows, now=timezone.now()), strict=True)
+        ]
 
     @staticmethod
     def resolve_judge(row: Any) -> str:

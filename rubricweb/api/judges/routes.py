@@ -7,6 +7,7 @@ from django.utils import timezone
 from ninja import Query
 
 from rubricweb import access
+from rubricweb.api.idempotency import IdempotencyKey, kept
 from rubricweb.api.judges import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery, leaving_out_archived
@@ -40,25 +41,29 @@ def list_named_judges(request: TokenRequest, asked: Query[schemas.NamedJudgeQuer
 
 
 @judges.write("POST", "/named-judges", Role.EDITOR, schemas.NamedJudge, status=201)
-def create_judge(request: TokenRequest, body: schemas.NewJudge) -> Any:
+def create_judge(request: TokenRequest, body: schemas.NewJudge, key: IdempotencyKey = None) -> Any:
     """Make a judge with a name of its own, and its first version.
 
-    Refused (409) for a name or slug that is taken; a slug stays taken when its judge is archived.
+    Refused (409) for a name or slug that is taken; a slug stays taken when its judge is archived. Sent again
+    with its `Idempotency-Key`, it makes no second one and answers with the first.
     """
-    team, parent = request.auth.team, None
-    if body.parent is not None:
-        parent = access.access_judge_version(team, body.parent)
-        selected.require_judge_visible(parent.judge, request.auth.user)
-    version = services.create_judge(
-        team,
-        definition_from(team, body.definition, place="definition"),
-        by=request.auth.user,
-        name=body.name,
-        slug=body.slug,
-        note=body.note,
-        parent=parent,
-    )
-    return _in_full(request, version.judge)
+
+    def create() -> JudgeVersion:
+        team, parent = request.auth.team, None
+        if body.parent is not None:
+            parent = access.access_judge_version(team, body.parent)
+            selected.require_judge_visible(parent.judge, request.auth.user)
+        return services.create_judge(
+            team,
+            definition_from(team, body.definition, place="definition"),
+            by=request.auth.user,
+            name=body.name,
+            slug=body.slug,
+            note=body.note,
+            parent=parent,
+        )
+
+    return _in_full(request, kept(request, key, body, create).judge)
 
 
 @judges.read("/named-judges/{int:judge_id}", Role.VIEWER, schemas.NamedJudge)
@@ -98,29 +103,34 @@ def list_judge_versions(request: TokenRequest, judge_id: int, asked: Query[ListQ
 
 
 @judges.write("POST", "/named-judges/{int:judge_id}/versions", Role.EDITOR, schemas.JudgeVersion, status=201)
-def keep_judge_version(request: TokenRequest, judge_id: int, body: schemas.NewJudgeVersion) -> Any:
+def keep_judge_version(
+    request: TokenRequest, judge_id: int, body: schemas.NewJudgeVersion, key: IdempotencyKey = None
+) -> Any:
     """Keep the next version of a judge; it becomes the current one.
 
     Refused (409) where somebody else kept a version meanwhile, which stays: look at what it changed, then
     send yours with that version as `parent`. So is what asks just as an earlier version does, which can be
-    made the current one again.
+    made the current one again. Sent again with its `Idempotency-Key`, it answers with the version it kept.
     """
     team, user = request.auth.team, request.auth.user
     judge = access.access_judge(team, judge_id)
     selected.require_judge_visible(judge, user)
-    parent = judge.versions.filter(number=body.parent).first()
-    if parent is None:
-        raise NotFound(f"version {body.parent} of this judge")
-    if (body.definition is None) == (body.changes is None):
-        found = "neither" if body.definition is None else "both"
-        raise Invalid.at("definition", f"{found} of definition and changes", "one of them")
-    definition = (
-        definition_from(team, body.definition, place="definition")
-        if body.changes is None
-        else changed_definition(team, parent, body.changes, place="changes")
-    )
-    version = services.keep_version(judge, definition, by=user, parent=parent, note=body.note)
-    return _version(request, version)
+
+    def keep() -> JudgeVersion:
+        parent = judge.versions.filter(number=body.parent).first()
+        if parent is None:
+            raise NotFound(f"version {body.parent} of this judge")
+        if (body.definition is None) == (body.changes is None):
+            found = "neither" if body.definition is None else "both"
+            raise Invalid.at("definition", f"{found} of definition and changes", "one of them")
+        definition = (
+            definition_from(team, body.definition, place="definition")
+            if body.changes is None
+            else changed_definition(team, parent, body.changes, place="changes")
+        )
+        return services.keep_version(judge, definition, by=user, parent=parent, note=body.note)
+
+    return _version(request, kept(request, key, body, keep))
 
 
 @judges.read("/judge-versions/{int:judge_version_id}", Role.VIEWER, schemas.JudgeVersion)

@@ -3,12 +3,12 @@
 from typing import Any
 
 from rubricweb.api.schemas import WithFields
-from rubricweb.models import Run, User
+from rubricweb.models import JudgeVersion, Run, User
 from rubricweb.selectors.blinding import is_withheld
-from rubricweb.selectors.judges import withheld_judges
+from rubricweb.selectors.judges import version_told_to
 from rubricweb.selectors.runs import errors, results, votes
 from rubricweb.selectors.runs.group_means import no_groups
-from rubricweb.selectors.runs.listing import RunRow, hides_version
+from rubricweb.selectors.runs.listing import RunRow
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.withheld_runs import hides_examples, is_withheld_run, stop_reason
@@ -22,7 +22,7 @@ def run_in_list(row: RunRow) -> WithFields:
         withheld=row.withheld,
         stop_reason=row.stop_reason,
         few_shot=_examples(row.run, hidden=row.hides_examples),
-        **_judge(row.run, hidden=row.hides_version),
+        **_judge(row.run, row.version),
     )
 
 
@@ -35,7 +35,7 @@ def one_run(run: Run, viewer: User) -> WithFields:
         withheld=withheld,
         stop_reason=stop_reason(run, withheld=is_withheld_run(run, viewer)),
         few_shot=_examples(run, hidden=hides_examples(run, viewer)),
-        **_judge(run, hidden=hides_version(run, withheld_judges(run.team, viewer))),
+        **_judge(run, version_told_to(run, viewer)),
     )
 
 
@@ -43,12 +43,10 @@ def _examples(run: Run, *, hidden: bool) -> Any:
     return WithFields(run.few_shot, item_ids=None, digest=None) if hidden else run.few_shot
 
 
-def _judge(run: Run, *, hidden: bool) -> dict[str, str | None]:
+def _judge(run: Run, told: JudgeVersion | None) -> dict[str, Any]:
     """What its judge is called, and by which version of it the run was graded."""
-    version = run.judge_version
-    if version is None:
-        return {"judge_name": None, "judge_version": None}
-    return {"judge_name": version.judge.name, "judge_version": None if hidden else str(version)}
+    name = None if run.judge_version is None else run.judge_version.judge.name
+    return {"judge_name": name, "judge_version": told}
 
 
 def run_in_full(run: Run, viewer: User, result: results.Result | None = None) -> WithFields:

@@ -12,7 +12,17 @@ from rubricweb.api.datasets.schemas import Narrowed
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import Criterion, VersionReference
 from rubricweb.api.runs.watching_schemas import Progress
-from rubricweb.api.schemas import Figure, Id, Named, OneOf, OriginOrNone, Share, Username, WithFields
+from rubricweb.api.schemas import (
+    Figure,
+    Id,
+    JudgeVersionName,
+    Named,
+    OneOf,
+    OriginOrNone,
+    Share,
+    Username,
+    WithFields,
+)
 from rubricweb.api.shapes import Shape
 from rubricweb.engine import agreement
 from rubricweb.engine.agreement.scores.pairing import Unit
@@ -194,14 +204,7 @@ class Run(Schema):
         str | None,
         Field(description="Of the judge with versions; null for checks alone and imported grades."),
     ]
-    judge_version: Annotated[
-        str | None,
-        Field(
-            description="Its version, as a new run names it; null where there is none, and while it would "
-            "tell you what people said.",
-            examples=["support-judge@v3"],
-        ),
-    ]
+    judge_version: JudgeVersionName
     panel: Panel | None
     few_shot: FewShot | None
     option_seed: int | None

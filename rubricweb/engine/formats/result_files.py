@@ -47,7 +47,8 @@ class VerdictRow:
     dev or test where the cases of the dataset are split. ``final_verdict`` is what a person said after they
     saw the others' verdicts, whether they changed theirs or not, ``final_reason`` what they said of it; empty
     where they said nothing. ``criterion_id`` is the criterion's id, ``rubric`` the rubric and version whose
-    criterion it is, which need not be the one the label was given to. What does not apply is None.
+    criterion it is, which need not be the one the label was given to. ``judge_version`` is the version of the
+    judge that gave it, ``support-judge@v3``. What does not apply is None.
     """
 
     item_id: str
@@ -75,6 +76,7 @@ class VerdictRow:
     final_reason: str | None = field(default=None, kw_only=True)
     criterion_id: str | None = field(default=None, kw_only=True)
     rubric: str | None = field(default=None, kw_only=True)
+    judge_version: str | None = field(default=None, kw_only=True)
 
     @property
     def origin(self) -> Origin | None:
@@ -166,6 +168,7 @@ VERDICT_COLUMNS = (
     "final_reason",
     "criterion_id",
     "rubric",
+    "judge_version",
 )
 
 
@@ -173,7 +176,7 @@ def verdicts_csv(rows: Iterable[VerdictRow]) -> Iterator[str]:
     """Long CSV: a header, then one line per item, criterion and rater; missing is an empty cell.
 
     Cells a spreadsheet would run are neutralised with a leading ``'``; evidence is a JSON list. Its first
-    five columns and its last two are what ``read_labels`` reads, which also takes the ``'`` away again.
+    five columns and what was said last are what ``read_labels`` reads, which also takes the ``'`` away again.
     """
     yield csv_line(VERDICT_COLUMNS)
     for row in rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,8 @@ class DefinitionChange:
     """A field that differs: `members[gpt-5-mini].sampling.temperature`, 0.0, 0.7.
 
     None is a field that there is not. Of a member or an example that came or went the field is the whole of
-    it. `words` are those of a text; instructions that are the shipped ones stand there as the shipped text.
+    it; of a member with words of its own in one version, those of the judge stand in the other. `words` are
+    those of a text; instructions that are the shipped ones stand there as the shipped text.
     """
 
     place: str
@@ -30,9 +31,10 @@ class DefinitionChange:
 
 def definition_changes(before: JudgeDefinition, after: JudgeDefinition) -> tuple[DefinitionChange, ...]:
     """Every field that differs, in the order of the definition; the order of members and examples last."""
-    old, new = _plain(before), _plain(after)
+    own = {one.name for one in (*before.members, *after.members) if one.wording}
+    old, new = _plain(before, own), _plain(after, own)
     changes = [*_changes("", old, new)]
-    shipped = {False: _shipped_by_place(before), True: _shipped_by_place(after)}
+    shipped = {False: _shipped_by_place(before, own), True: _shipped_by_place(after, own)}
     texts = {
         one.place: (
             one.before or shipped[False].get(one.place, ""),
@@ -55,9 +57,14 @@ def definition_changes(before: JudgeDefinition, after: JudgeDefinition) -> tuple
     return tuple(shown)
 
 
-def _plain(definition: JudgeDefinition) -> dict[str, Any]:
-    """As plain values, members by their names and examples by what they are about."""
+def _plain(definition: JudgeDefinition, own: Container[str]) -> dict[str, Any]:
+    """As plain values, members by their names and examples by what they are about; of the members called so
+    with the words that they are told.
+    """
     plain = definition.model_dump(mode="json")
+    for member in plain["members"]:
+        if member["wording"] is None and member["name"] in own:
+            member["wording"] = plain["wording"]
     plain["members"] = _named(plain["members"], lambda one: one["name"])
     plain["examples"] = _named(plain["examples"], lambda one: f"{one['key']} · {one['requirement']}")
     return plain
@@ -82,10 +89,12 @@ def _changes(place: str, before: Any, after: Any) -> Iterator[DefinitionChange]:
         yield DefinitionChange(place, *(None if one is _NOTHING else one for one in (before, after)))
 
 
-def _shipped_by_place(definition: JudgeDefinition) -> dict[str, str]:
+def _shipped_by_place(definition: JudgeDefinition, own: Container[str]) -> dict[str, str]:
     """The shipped instructions by the places where a definition would have its own."""
     places = {"wording": definition.wording} | {
-        f"members[{one.name}].wording": one.wording for one in definition.members if one.wording
+        f"members[{one.name}].wording": one.wording or definition.wording
+        for one in definition.members
+        if one.name in own
     }
     return {
         f"{place}.instructions.{form}": text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final, Protocol
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
@@ -140,17 +140,14 @@ def faults_of_definition(definition: JudgeDefinition) -> Iterator[Fault]:
     elif definition.reply_format not in AUTOGRADERS[definition.autograder].reply_formats:
         allowed = ", ".join(AUTOGRADERS[definition.autograder].reply_formats)
         yield Fault("reply_format", definition.reply_format, allowed)
-    if not 1 <= len(definition.members) <= MAX_MEMBERS:
-        yield Fault("members", f"{len(definition.members)} members", f"1 to {MAX_MEMBERS}")
+    wrong = [*faults_of_members(definition.members, "members")]
+    yield from wrong
     stages = {member.stage for member in definition.members}
     repeats = definition.voting.repeats if definition.voting else (1,)
-    if stages == set(range(len(stages))) and len(stages) != len(repeats):
+    if not wrong and len(stages) != len(repeats):
         counted = f"{len(repeats)} {'number' if len(repeats) == 1 else 'numbers'}"
         allowed = f"a number for each of {len(stages)} stages" if len(stages) > 1 else "one number"
         yield Fault("voting.repeats", counted, f"{allowed}, as the members have")
-    elif stages != set(range(len(repeats))):
-        found = f"members of the stages {', '.join(map(str, sorted(stages)))}"
-        yield Fault("members", found, f"stages 0 to {len(repeats) - 1}: voting.repeats has a number for each")
     if len(definition.members) > 1 and definition.voting is None:
         yield Fault("voting", "nothing beside several members", "how their votes are settled")
     if definition.voting and len(repeats) == 1:
@@ -162,10 +159,31 @@ def faults_of_definition(definition: JudgeDefinition) -> Iterator[Fault]:
     for place, member in enumerate(definition.members):
         if member.name in names[:place]:
             yield Fault(f"members[{place}].name", f"{member.name!r} again", "a name no other member has")
-        if not 0 <= member.weight < float("inf"):
-            yield Fault(f"members[{place}].weight", f"{member.weight:g}", "a finite number from 0")
         if member.wording is not None:
             yield from faults_of(member.wording, f"members[{place}].wording.")
+
+
+class Weighed(Protocol):
+    """A member of a panel: what its votes count, and when it is asked."""
+
+    @property
+    def weight(self) -> float: ...
+
+    @property
+    def stage(self) -> int: ...
+
+
+def faults_of_members(members: Sequence[Weighed], place: str) -> Iterator[Fault]:
+    """What no members of a panel can be: so many, of stages with a gap between them, or of such a weight."""
+    if not 1 <= len(members) <= MAX_MEMBERS:
+        yield Fault(place, f"{len(members)} members", f"1 to {MAX_MEMBERS}")
+    stages = sorted({member.stage for member in members})
+    if stages != list(range(len(stages))):
+        found = f"members of the stages {', '.join(map(str, stages))}"
+        yield Fault(place, found, "stages from 0 without a gap")
+    for number, member in enumerate(members):
+        if not 0 <= member.weight < float("inf"):
+            yield Fault(f"{place}[{number}].weight", f"{member.weight:g}", "a finite number from 0")
 
 
 def _named(wording: JudgeWording) -> dict[str, Any]:

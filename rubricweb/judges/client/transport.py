@@ -127,20 +127,8 @@ class Wire:
         return b"".join(chunks)
 
 
-class GuardedTransport(httpx2.AsyncBaseTransport):
+class GuardedTransport(Wire, httpx2.AsyncBaseTransport):
     """A Wire for httpx2. Raises BlockedAddress, `httpx2.TimeoutException`, `ConnectError` or `ReadError`."""
-
-    def __init__(
-        self,
-        *,
-        allow_private_hosts: bool,
-        resolver: AbstractResolver | None = None,
-        max_answer_bytes: int = MAX_ANSWER_BYTES,
-    ) -> None:
-        self._allow_private_hosts = allow_private_hosts
-        self._wire = Wire(
-            allow_private_hosts=allow_private_hosts, resolver=resolver, max_answer_bytes=max_answer_bytes
-        )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request and read its whole answer."""
@@ -150,7 +138,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         # The whole answer in the time of a read: one that comes byte by byte is never late by itself.
         timeouts = aiohttp.ClientTimeout(total=given.get("read"), sock_connect=given.get("connect"))
         try:
-            answer = await self._wire.send(
+            answer = await self.send(
                 request.method, yarl.URL(url, encoded=True), request.headers, await request.aread(), timeouts
             )
         except TimeoutError as error:
@@ -160,10 +148,6 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         except NoAnswer as error:
             raise httpx2.ReadError(str(error), request=request) from error
         return as_httpx2(answer, request)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._wire.aclose()
 
 
 def as_httpx2(answer: HttpAnswer, request: httpx2.Request) -> httpx2.Response:

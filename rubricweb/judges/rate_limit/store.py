@@ -131,7 +131,11 @@ class FallbackStore:
 
 def endpoint_key(config: JudgeConfig) -> str:
     """A digest of address, key and model: what has one limit, under a name that gives none of it away."""
-    parts = "\0".join((config.base_url, config.api_key or "", config.model))
+    return key_of(config.base_url, config.api_key or "", config.model)
+
+
+def key_of(base_url: str, api_key: str, model: str) -> str:
+    parts = "\0".join((base_url, api_key, model))
     return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
 
 

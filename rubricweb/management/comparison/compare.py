@@ -169,7 +169,9 @@ def _coverage(pair: PairAgreement | OptionAgreement) -> float | None:
 def _print(comparison: Comparison) -> None:
     console = terminal()
     names = ", ".join(queue.name for queue in comparison.queues)
-    console.print(f"{comparison.run} against {comparison.raters} raters of {names}")
+    version = comparison.judge_version
+    by = "" if version is None else f", graded by {version},"
+    console.print(f"{comparison.run}{by} against {comparison.raters} raters of {names}")
     if (verdict := comparison_verdict(comparison)) is not None:
         console.print(f"{verdict.title}: {verdict.sentence}", style="bold")
         console.print(verdict.why)

@@ -7,7 +7,7 @@ from rubricweb.engine.formats.content_ids import given_key
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
-from rubricweb.management.terminal.paging import first, note_left_out, note_more
+from rubricweb.management.terminal.paging import first, first_found, note_left_out, note_more
 from rubricweb.management.terminal.printed import moment, say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role
@@ -29,12 +29,7 @@ from rubricweb.templatetags.display import count, percent
 def list_datasets(options: argparse.Namespace) -> int:
     """The datasets, newest first."""
     actor = resolve_actor(options, Role.VIEWER)
-    page = first(
-        options.limit,
-        lambda cursor, size: selected.datasets(
-            actor.team, search=options.search, archived=options.archived, cursor=cursor, size=size
-        ),
-    )
+    page = first_found(options, actor.team, selected.datasets)
     if options.json:
         from rubricweb.api.datasets.schemas import DatasetInList
 

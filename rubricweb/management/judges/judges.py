@@ -14,7 +14,7 @@ from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import read_file, write_file
-from rubricweb.management.terminal.paging import first, note_left_out, note_more
+from rubricweb.management.terminal.paging import first_found, note_left_out, note_more
 from rubricweb.management.terminal.printed import facts, moment, print_file, say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Judge, JudgeVersion, Role
@@ -31,12 +31,7 @@ VALUE_SHOWN = 200
 def list_judges(options: argparse.Namespace) -> int:
     """A line for each judge; `rubricweb judge list` has the models."""
     actor = resolve_actor(options, Role.VIEWER)
-    page = first(
-        options.limit,
-        lambda cursor, size: selected.judges(
-            actor.team, search=options.search, archived=options.archived, cursor=cursor, size=size
-        ),
-    )
+    page = first_found(options, actor.team, selected.judges)
     withheld = selected.withheld_judges(actor.team, actor.user)
     if options.json:
         from rubricweb.api.judges.schemas import NamedJudgeInList

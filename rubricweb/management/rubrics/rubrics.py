@@ -6,7 +6,7 @@ from rubricweb import access
 from rubricweb.engine import Rubric
 from rubricweb.engine.formats.rubric_files import write_rubric
 from rubricweb.management.terminal.actor import note, resolve_actor
-from rubricweb.management.terminal.paging import first, note_left_out, note_more
+from rubricweb.management.terminal.paging import first_found, note_left_out, note_more
 from rubricweb.management.terminal.printed import moment, print_file, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Role
@@ -21,12 +21,7 @@ from rubricweb.templatetags.display import count
 def list_rubrics(options: argparse.Namespace) -> int:
     """The rubrics, newest edit first."""
     actor = resolve_actor(options, Role.VIEWER)
-    page = first(
-        options.limit,
-        lambda cursor, size: selected.rubrics(
-            actor.team, search=options.search, archived=options.archived, cursor=cursor, size=size
-        ),
-    )
+    page = first_found(options, actor.team, selected.rubrics)
     if options.json:
         from rubricweb.api.rubrics.schemas import RubricInList
 

@@ -99,9 +99,11 @@ def _print(diff: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
         f"{counts['unpaired']} in no difference{_why_unpaired(diff)}."
     )
     for side in diff.sides:
+        version = side.judge_version
+        judge = f"{version}, " if version is not None and version.is_named else ""
         system = f"{side.system}, " if side.system else ""
         console.print(
-            f"  {side.run} ({system}{side.run.state}): {side.graded} of {side.items} items graded, "
+            f"  {side.run} ({system}{judge}{side.run.state}): {side.graded} of {side.items} items graded, "
             f"coverage {share(side.coverage)}, {counted(side.errors, 'error')}"
         )
     for side in diff.tries:

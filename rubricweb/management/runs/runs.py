@@ -15,7 +15,7 @@ from rubricweb.management.terminal.printed import Table, facts, say, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Role, Run, RunMode, RunState
 from rubricweb.selectors.datasets.new_items import new_item_count
-from rubricweb.selectors.judges import judge_called, withheld_judges
+from rubricweb.selectors.judges import judge_called, version_told_to
 from rubricweb.selectors.runs import errors as run_errors
 from rubricweb.selectors.runs import listing as selected
 from rubricweb.selectors.runs import log, results
@@ -96,7 +96,9 @@ def _cells(row: selected.RunRow) -> list[str]:
             usd(summary.cost_usd),
         ]
     started = run.created_at.astimezone().strftime("%Y-%m-%d %H:%M")
-    return [str(run.pk), str(run), run.shown_state, graded, *figures, started]
+    # Few runs are by a version that a person made: a column for it would push the others out of sight.
+    named = f", by {row.version}" if row.version is not None and row.version.is_named else ""
+    return [str(run.pk), f"{run}{named}", run.shown_state, graded, *figures, started]
 
 
 def _judge_version(run: Run, actor: Actor) -> list[tuple[str, str]]:
@@ -104,8 +106,8 @@ def _judge_version(run: Run, actor: Actor) -> list[tuple[str, str]]:
     version = run.judge_version
     if version is None:
         return []
-    hidden = selected.hides_version(run, withheld_judges(actor.team, actor.user))
-    return [("judge", version.judge.name if hidden else f"{version.judge.name}, {version}")]
+    told = version_told_to(run, actor.user)
+    return [("judge", version.judge.name if told is None else f"{version.judge.name}, {told}")]
 
 
 def show(options: argparse.Namespace) -> int:

@@ -1,6 +1,7 @@
 """`rubricweb endpoints`: the endpoints judges live at, at the terminal."""
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -21,6 +22,7 @@ from rubricweb.selectors.shared.archived import archived_left_out
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.endpoints import discovery
 from rubricweb.services.endpoints import endpoints as services
+from rubricweb.services.endpoints.caching import caching_of
 from rubricweb.services.endpoints.options import OPTIONS, options_of
 from rubricweb.services.endpoints.reencryption import reencrypt_endpoints
 
@@ -32,8 +34,7 @@ def list_endpoints(options: argparse.Namespace) -> int:
     team = resolve_actor(options, Role.VIEWER).team
     endpoints = services.endpoints_of(team, archived=options.archived)
     if options.json:
-        for endpoint in endpoints:
-            _print_endpoint(endpoint)
+        _print_endpoints(endpoints)
     elif endpoints:
         rows = table(("id", "endpoint", "model", "address", "key"))
         for endpoint in endpoints:
@@ -208,9 +209,10 @@ def _kept_headers(options: argparse.Namespace, endpoint: JudgeEndpoint) -> dict[
 
 def _shown(options: argparse.Namespace, endpoint: JudgeEndpoint) -> int:
     if options.json:
-        _print_endpoint(endpoint)
+        _print_endpoints([endpoint])
         return 0
     names = services.header_names(endpoint)
+    [caching] = caching_of([endpoint], now=timezone.now())
     headers = "cannot be opened, enter them again" if names is None else ", ".join(names) or "none"
     rows = [
         ("endpoint", f"{endpoint.pk}, {endpoint}; a run names it {endpoint.judge_id}"),
@@ -220,6 +222,7 @@ def _shown(options: argparse.Namespace, endpoint: JudgeEndpoint) -> int:
         ("key", "stored" if endpoint.sealed_key else "none"),
         ("headers", headers),
         *((name.replace("_", " "), _value(value)) for name, value in options_of(endpoint).items()),
+        ("caching", caching.sentence),
     ]
     terminal().print(facts(rows))
     return 0
@@ -233,7 +236,8 @@ def _value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value or MISSING)
 
 
-def _print_endpoint(endpoint: JudgeEndpoint) -> None:
+def _print_endpoints(endpoints: Sequence[JudgeEndpoint]) -> None:
     from rubricweb.api.endpoints.schemas import Endpoint
 
-    print_shape(Endpoint, Endpoint.of(endpoint))
+    for shown in Endpoint.of_all(endpoints):
+        print_shape(Endpoint, shown)

@@ -1,10 +1,12 @@
 """The first so many rows of a list that selectors give out page by page."""
 
+import argparse
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from rubricweb.management.terminal.actor import note
+from rubricweb.models import Team
 from rubricweb.selectors.shared.left_out import LeftOutItems
 
 Row = TypeVar("Row")
@@ -42,6 +44,17 @@ def first(limit: int, page: Callable[[str | None, int], CursorPage[Row]]) -> Fir
         if cursor is None:
             break
     return FirstRows(tuple(rows), cursor is not None)
+
+
+def first_found(
+    options: argparse.Namespace, team: Team, rows: Callable[..., CursorPage[Row]]
+) -> FirstRows[Row]:
+    """The first rows of what the team has, for a command that takes --search, --archived and --limit."""
+    search, archived = options.search, options.archived
+    return first(
+        options.limit,
+        lambda cursor, size: rows(team, search=search, archived=archived, cursor=cursor, size=size),
+    )
 
 
 def note_more(page: FirstRows[Row], limit: int) -> None:

@@ -1,14 +1,15 @@
 """Every answer to a case, with what judges and people said of it."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Withheld
-from rubricweb.models import NOT_RETIRED, Case, Criterion, Item, Judgement, RunItem, User
+from rubricweb.models import NOT_RETIRED, Case, Criterion, Item, Judgement, JudgeVersion, RunItem, Team, User
 from rubricweb.selectors.blinding import is_hidden
 from rubricweb.selectors.datasets.items import name_systems
+from rubricweb.selectors.judges import version_told, withheld_judges
 from rubricweb.selectors.labels.provenance import Provenance, items_provenance
 from rubricweb.selectors.runs.over_time.score_series import judged_as
 from rubricweb.selectors.shared.pages import Page, keyset_page
@@ -18,7 +19,8 @@ PAGE_SIZE = 12
 
 @dataclass(frozen=True)
 class CaseAnswer:
-    """One answer with the newest `grading` of it, None until a run has graded it.
+    """One answer with the newest `grading` of it, None until a run has graded it, and the `judge_version`
+    that did, None without one and while it is not told.
 
     `verdicts` are the judge's in rubric order, `labels` what stands by people: criteria nobody answered are
     in neither.
@@ -27,6 +29,7 @@ class CaseAnswer:
     item: Item
     submission: Submission
     grading: RunItem | None
+    judge_version: JudgeVersion | None
     verdicts: tuple[Judgement, ...]
     labels: tuple[tuple[Criterion, Provenance], ...]
 
@@ -82,6 +85,7 @@ def case_answers(
     )
     name_systems(page.rows, viewer=viewer, team=team)
     gradings = _newest_gradings(page.rows)
+    versions = _judge_versions(gradings, viewer, team)
     verdicts = _verdicts(list(gradings.values()))
     labels = items_provenance(page.rows)
     found = tuple(
@@ -89,6 +93,7 @@ def case_answers(
             item,
             item.to_engine(),
             gradings.get(item.pk),
+            versions.get(item.pk),
             tuple(verdicts[item.pk]),
             tuple(labels.get(item.pk, ())),
         )
@@ -101,10 +106,16 @@ def case_answers(
 def _newest_gradings(items: Sequence[Item]) -> dict[int, RunItem]:
     """Item id → its row in the newest run that has graded it."""
     rows = RunItem.every.filter(item__in=items, graded_at__isnull=False, run__team__deleted_at=None)
-    rows = rows.select_related("run__system_version", "run__rubric_version", "run__judge_version").order_by(
-        "run_id"
-    )
-    return {row.item_id: row for row in rows}
+    rows = rows.select_related("run__system_version", "run__rubric_version", "run__judge_version__judge")
+    return {row.item_id: row for row in rows.defer("run__judge_version__definition").order_by("run_id")}
+
+
+def _judge_versions(
+    gradings: Mapping[int, RunItem], viewer: User, team: Team
+) -> dict[int, JudgeVersion | None]:
+    """Item id → the version of a judge that graded it, as far as this person may know it."""
+    withheld = withheld_judges(team, viewer) if gradings else frozenset()
+    return {item_id: version_told(row.run, withheld) for item_id, row in gradings.items()}
 
 
 def _verdicts(gradings: Sequence[RunItem]) -> dict[int, list[Judgement]]:

@@ -26,6 +26,7 @@ from rubricweb.errors import Invalid
 from rubricweb.models import (
     Criterion,
     Item,
+    JudgeVersion,
     RaterKind,
     Review,
     ReviewQueue,
@@ -41,6 +42,7 @@ from rubricweb.selectors.comparison.people_rates import PeopleRate, people_rates
 from rubricweb.selectors.comparison.people_scores import PeoplesScores, scored_rows
 from rubricweb.selectors.comparison.scores import ScoreComparison, compare_item_scores
 from rubricweb.selectors.datasets.looks import Look, tested_items
+from rubricweb.selectors.judges import version_told_to
 from rubricweb.selectors.labels.by_kind import (
     CriterionComparison,
     Evidence,
@@ -88,7 +90,8 @@ class Comparison:
     `on_other_versions` those labelled by another version of the rubric than the run's: the run was asked
     neither, and they are in no figure. `unavailable` says why no unit has an answer of both sides,
     `describes` of which items the figures tell. `tested` are those of the units that are on test cases,
-    and `look` the look at these that was counted for it, if one was.
+    and `look` the look at these that was counted for it, if one was. `judge_version` is the version of its
+    judge that graded the run, None without one and while it is not told.
     """
 
     run: Run
@@ -120,6 +123,7 @@ class Comparison:
     tested: UnitsOfTestHalf
     look: Look | None = None
     tied_binary: int = 0
+    judge_version: JudgeVersion | None = None
 
     @property
     def together(self) -> str:
@@ -248,6 +252,7 @@ def compare(
         criteria=_per_criterion(criteria, evidence, hidden),
         panel=compare_members(runs, queues, evidence, criteria, others),
         tested=units_of_test_half(evidence, tested_items(run.dataset)),
+        judge_version=version_told_to(run, viewer),
         tied_binary=len(labelled_binary) - len(binary),
     )
 

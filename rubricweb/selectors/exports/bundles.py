@@ -30,6 +30,7 @@ from rubricweb.selectors.exports.exports import (
     WithheldItems,
     final_said,
     judgements,
+    version_of,
     who_said,
 )
 from rubricweb.selectors.exports.ground_truth import SettledLabels, ground_truth_items
@@ -88,8 +89,11 @@ def bundled_judgements(
     counted: CountedLabels,
     *,
     withheld: WithheldItems,
+    judge_version: str | None,
 ) -> Iterator[BundledJudgement]:
-    """Submitted answers of people in `queues`, then the run's, by item and criterion; none on `withheld`."""
+    """Submitted answers of people in `queues`, then the run's, which `judge_version` graded, by item and
+    criterion; none on `withheld`.
+    """
     keys = {**file_keys(dataset), **withheld.unnamed}
     for row in judgements(dataset, queues, run, withheld=withheld.ids):
         yield BundledJudgement(
@@ -112,6 +116,7 @@ def bundled_judgements(
             rubric_version=row.criterion.version.number,
             counts_by=counted.counts_by(row),
             **final_said(row),
+            judge_version=version_of(row, judge_version),
         )
 
 
@@ -184,6 +189,7 @@ def agreement_table(comparison: Comparison) -> dict[str, Any]:
     """A comparison as plain data: overall figures, then every criterion's by its kind."""
     return {
         "run": str(comparison.run),
+        "judge_version": comparison.judge_version and str(comparison.judge_version),
         "queues": [queue.name for queue in comparison.queues],
         "units": comparison.units,
         "tied_share": comparison.tied_share,

@@ -38,6 +38,7 @@ from rubricweb.selectors.datasets.versions import case_of_item, file_keys
 from rubricweb.selectors.exports.label_lineage import CountedLabels
 from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.stored_answers import answer_of
+from rubricweb.selectors.shared.judge_use import with_judge
 from rubricweb.selectors.shared.unavailable import Unavailable
 
 CHUNK = 500
@@ -112,12 +113,13 @@ def verdict_rows(
     *,
     withheld: Collection[int] = (),
     unnamed: Mapping[int, str] | None = None,
+    judge_version: str | None = None,
 ) -> Iterator[VerdictRow]:
     """Submitted verdicts of people in `queues`, then the run's, by item and criterion; none on `withheld`.
 
     Each is about the criterion it is read as: a label of an earlier version stands under that of the version
     it counts for, with the weight and options of that one. Items `unnamed` have this id in place of their
-    own, and nothing that tells who answered.
+    own, and nothing that tells who answered. `judge_version` graded the run.
     """
     criteria: dict[int, engine.Criterion] = {}
     unnamed = unnamed or {}
@@ -149,6 +151,7 @@ def verdict_rows(
             **{**final_said(row), "final_verdict": read.final},
             criterion_id=read.id,
             rubric=read.rubric,
+            judge_version=version_of(row, judge_version),
         )
 
 
@@ -164,6 +167,13 @@ def who_said(row: Judgement) -> dict[str, Any]:
         return {"rater_kind": row.review.rater.kind, "imported": row.review.imported}
     imported = row.run is not None and row.run.imported
     return {"rater_kind": RaterKind.MACHINE if imported else "judge", "imported": imported or None}
+
+
+def version_of(row: Judgement, judge_version: str | None) -> str | None:
+    """The version of the judge that gave the answer, in a run that `judge_version` graded; None where people
+    or a check did. Reads criterion.
+    """
+    return None if row.review_id is not None or row.criterion.kind == "check" else judge_version
 
 
 def final_said(row: Judgement) -> dict[str, Any]:
@@ -294,7 +304,8 @@ def decided_version(dataset: Dataset) -> RubricVersion | None:
 
 def runs(dataset: Dataset | None) -> QuerySet[Run]:
     """Runs over the dataset that are no longer under way, newest first."""
-    return Run.objects.filter(dataset=dataset).exclude(state=RunState.RUNNING).order_by("-created_at", "-pk")
+    ended = Run.objects.filter(dataset=dataset).exclude(state=RunState.RUNNING)
+    return with_judge(ended).order_by("-created_at", "-pk")
 
 
 def unavailable(dataset: Dataset | None, *, what: str) -> Unavailable | None:

@@ -10,11 +10,16 @@ from rubricweb.selectors.exports.exports import BODIES, CHUNK, case_columns
 
 
 def item_scores(
-    run: Run, *, withheld: Collection[int] = (), unnamed: Mapping[int, str] | None = None
+    run: Run,
+    *,
+    withheld: Collection[int] = (),
+    unnamed: Mapping[int, str] | None = None,
+    judge_version: str | None = None,
 ) -> Iterator[ItemScore]:
     """One row per graded item of the run, in dataset order; none of items `withheld`, by id.
 
-    Items `unnamed` have this id in place of their own, and nothing that tells who answered.
+    Items `unnamed` have this id in place of their own, and nothing that tells who answered. `judge_version`
+    graded the run.
     """
     unnamed = unnamed or {}
     keys = {**file_keys(run.dataset), **unnamed}
@@ -52,4 +57,5 @@ def item_scores(
             run=str(run),
             recorded_at=row.graded_at.isoformat() if row.graded_at else None,
             **({} if row.item_id in unnamed else case_columns(row.item)),
+            judge_version=judge_version,
         )

@@ -19,6 +19,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.selectors.labels.incomparable import no_labels
+from rubricweb.selectors.shared.judge_use import with_judge
 from rubricweb.selectors.shared.unavailable import Unavailable
 
 
@@ -47,7 +48,8 @@ def comparable_runs(team: Team) -> QuerySet[Run]:
     """
     labelled = labelled_queues(team=team).order_by().values("dataset")
     return (
-        Run.objects.filter(unarchived("", "system_version__system__"), team=team, dataset__in=labelled)
+        with_judge(Run.objects.filter(unarchived("", "system_version__system__"), team=team))
+        .filter(dataset__in=labelled)
         .exclude(state=RunState.RUNNING)
         .select_related("dataset", "rubric_version")
         .order_by("-created_at", "-pk")

@@ -9,6 +9,7 @@ from rubricweb.models import (
     UNENDED,
     Dataset,
     Item,
+    JudgeVersion,
     Rubric,
     Run,
     RunItem,
@@ -19,7 +20,8 @@ from rubricweb.models import (
     unarchived,
 )
 from rubricweb.selectors.blinding import hidden_runs, require_visible
-from rubricweb.selectors.judges import withheld_judges
+from rubricweb.selectors.judges import shown_judge, version_told, withheld_judges
+from rubricweb.selectors.shared.judge_use import with_judge
 from rubricweb.selectors.shared.pages import keyset_page
 from rubricweb.selectors.withheld_runs import hides_examples, stop_reason, withheld_runs
 
@@ -34,8 +36,8 @@ class RunRow:
 
     `summary` is None until the run has ended, and while it is `withheld`: the viewer is still to review some
     of its items blind. `stop_reason` is why it ended before everything was graded, as far as may be told;
-    `hides_examples` whether the viewer must not learn which examples its judges are shown, `hides_version`
-    by which version of its judge it was graded.
+    `hides_examples` whether the viewer must not learn which examples its judges are shown. `judge` is what
+    the list calls its judge, `version` the version of it as far as it may be told.
     """
 
     run: Run
@@ -43,7 +45,8 @@ class RunRow:
     withheld: bool
     stop_reason: str
     hides_examples: bool
-    hides_version: bool
+    judge: str
+    version: JudgeVersion | None
     graded: int | None
     items: int | None
 
@@ -123,24 +126,13 @@ def runs(
             run in withheld,
             stop_reason(run, withheld=run.pk in untold),
             hides_examples(run, viewer, withheld),
-            hides_version(run, judges),
+            shown_judge(run, judges),
+            version_told(run, judges),
             *counts.get(run.pk, (None, None)),
         )
         for run in page.rows
     )
     return RunList(listed, page.next_cursor)
-
-
-def with_judge(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """With the version of their judge, but for what it asks, which is long."""
-    return runs.select_related("judge_version__judge").defer("judge_version__definition")
-
-
-def hides_version(run: Run, judges: frozenset[int]) -> bool:
-    """Whether the run was graded by one of these judges, which `withheld_judges` gives: its versions would
-    tell whether what people said has changed.
-    """
-    return run.judge_version is not None and run.judge_version.judge_id in judges
 
 
 def of(

@@ -1,7 +1,7 @@
 """What a run asks, as the definition of a judge; and a definition as what a run keeps of it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -21,12 +21,37 @@ from rubricweb.models import (
 )
 from rubricweb.services.endpoints import endpoints, prices
 
+
+@dataclass(frozen=True)
+class Way:
+    """A way of asking: as the name of a judge says it, its title, and a line on what it asks and what that
+    costs. The `name` stands in what is stored: with another one the same judge would be made again.
+    """
+
+    name: str
+    title: str
+    line: str
+
+
 WAYS = {
-    "per_criterion": "criterion by criterion",
-    "one_shot": "all at once",
-    "rubric_as_judge": "one score for all",
+    "per_criterion": Way(
+        "criterion by criterion",
+        "Criterion by criterion",
+        "One call per criterion: the most careful, and the most calls.",
+    ),
+    "one_shot": Way(
+        "all at once",
+        "All criteria at once",
+        "One call per item with a verdict on every criterion: cheaper; one verdict may colour the next.",
+    ),
+    "rubric_as_judge": Way(
+        "one score for all",
+        "One overall score",
+        "One call per item: the judge reads the whole rubric and gives a single score from 0 to 100. "
+        "No verdicts, so nothing to compare with people criterion by criterion.",
+    ),
 }
-"""The ways of asking, as the name of a judge says them."""
+"""By the names of our autograders; one from another package is in none."""
 
 NAME_MAX = 80
 
@@ -94,12 +119,18 @@ def usual_name(definition: JudgeDefinition) -> str:
     for stage, times in enumerate(repeats):
         names = " + ".join(member.name for member in definition.members if member.stage == stage)
         stages.append(names if times == 1 else f"{names} × {times}")
-    way = WAYS.get(definition.autograder, definition.autograder)
+    known = WAYS.get(definition.autograder)
+    way = known.name if known else definition.autograder
     if definition.reply_format != "json":
         way += ", in prose"
     who = " → ".join(stages)
     room = NAME_MAX - len(way) - 2
     return f"{who if len(who) <= room else who[: room - 1] + '…'}, {way}"
+
+
+def asks_offline(definition: JudgeDefinition) -> bool:
+    """Whether the offline judge is asked, which compares words and reads no instructions."""
+    return any(member.address == endpoints.OFFLINE for member in definition.members)
 
 
 def grader(autograder: str, reply_format: str, normalize: bool) -> PromptedAutograder:

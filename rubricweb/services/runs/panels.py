@@ -9,7 +9,7 @@ from rubricweb.engine.autograders import PromptedAutograder
 from rubricweb.engine.autograders.panels.cascade import CONDITIONS
 from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.errors import Fault
-from rubricweb.engine.judging.definition import MAX_MEMBERS
+from rubricweb.engine.judging.definition import faults_of_members
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import (
@@ -175,17 +175,7 @@ def asks_offline(run: Run) -> bool:
 
 
 def _check_members(panel: Panel) -> None:
-    if not 1 <= len(panel.members) <= MAX_MEMBERS:
-        raise Invalid.at("panel.members", f"{len(panel.members)} members", f"1 to {MAX_MEMBERS}")
-    stages = {member.stage for member in panel.members}
-    if stages != set(range(len(stages))):
-        found = ", ".join(map(str, sorted(stages)))
-        raise Invalid.at("panel.members", f"members of the stages {found}", "stages from 0 without a gap")
-    faults = [
-        Fault(f"panel.members[{i}].weight", repr(member.weight), "a finite number from 0")
-        for i, member in enumerate(panel.members)
-        if not 0.0 <= member.weight < float("inf")
-    ]
+    faults = [*faults_of_members(panel.members, "panel.members")]
     for i, condition in enumerate(panel.escalate_on or ()):
         if condition not in CONDITIONS:
             faults.append(Fault(f"panel.escalate_on[{i}]", repr(condition), ", ".join(CONDITIONS)))

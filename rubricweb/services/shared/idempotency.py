@@ -1,4 +1,4 @@
-"""Requests that start paid work: sent twice, they start it once."""
+"""Requests that start paid work or keep a version of a judge: sent twice, they do it once."""
 
 import hashlib
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from rubricweb.errors import Invalid
-from rubricweb.models import IdempotencyKey, Run, RunState, Team, User
+from rubricweb.models import IdempotencyKey, JudgeVersion, Run, RunState, Team, User
 
 HEADER = "Idempotency-Key"
 KEPT = timedelta(hours=24)
@@ -42,7 +42,6 @@ def click_key(by: User, form: str) -> Key:
     return Key(f"click · {by.pk} · {_digest(form)}", "", SECOND_CLICK, click=True)
 
 
-@transaction.atomic
 def done_once(team: Team, key: Key, do: Callable[[], Done], *, now: datetime) -> Done:
     """What `do` does and returns; for a key that was sent before, what it returned then.
 
@@ -50,6 +49,30 @@ def done_once(team: Team, key: Key, do: Callable[[], Done], *, now: datetime) ->
     was done, and the key may be sent again. Raises what `do` raises, and Invalid for a key that came with
     another request.
     """
+
+    def start(row: IdempotencyKey) -> None:
+        row.run, row.items = do()
+
+    row = _row(team, key, start, now)
+    assert row.run is not None, "it is written in the transaction that writes the key"
+    return row.run, row.items
+
+
+def kept_once(team: Team, key: Key, do: Callable[[], JudgeVersion], *, now: datetime) -> JudgeVersion:
+    """The version of a judge that `do` keeps; for a key that was sent before, the one kept then. Otherwise as
+    `done_once`.
+    """
+
+    def keep(row: IdempotencyKey) -> None:
+        row.items = do().pk
+
+    row = _row(team, key, keep, now)
+    return JudgeVersion.objects.select_related("judge__team").get(pk=row.items)
+
+
+@transaction.atomic
+def _row(team: Team, key: Key, do: Callable[[IdempotencyKey], None], now: datetime) -> IdempotencyKey:
+    """The row of the key, in which `do` wrote what it made, now or when the key was first sent."""
     of_name = IdempotencyKey.objects.filter(team=team, name=key.name)
     over = Q(created_at__lte=now - key.kept)
     if key.click:
@@ -59,7 +82,7 @@ def done_once(team: Team, key: Key, do: Callable[[], Done], *, now: datetime) ->
         defaults={"team": team, "name": key.name, "asked": key.asked, "created_at": now}
     )
     if is_new:
-        row.run, row.items = do()
+        do(row)
         row.save(update_fields=["run", "items"])
     elif row.asked != key.asked:
         raise Invalid.at(
@@ -67,8 +90,7 @@ def done_once(team: Team, key: Key, do: Callable[[], Done], *, now: datetime) ->
             "a key that came with another request in the last 24 hours",
             "the very same request again, or a new key for a new one",
         )
-    assert row.run is not None, "it is written in the transaction that writes the key"
-    return row.run, row.items
+    return row
 
 
 def forget_keys(now: datetime) -> int:

@@ -15,13 +15,12 @@ from rubricweb.selectors.adjudication.units import aliases
 from rubricweb.selectors.comparison import comparison as selected
 from rubricweb.selectors.comparison.findings import findings
 from rubricweb.selectors.comparison.item import CriterionAnswers, item_comparison
-from rubricweb.selectors.judges import withheld_judges
+from rubricweb.selectors.judges import shown_judge, withheld_judges
 from rubricweb.selectors.labels import comparable
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.reviews.reviews import Measured, measured
 from rubricweb.selectors.reviews.revision_rates import revision_rates
 from rubricweb.selectors.rubrics.todo import rubric_todo
-from rubricweb.selectors.runs.listing import hides_version
 from rubricweb.selectors.shared.unavailable import sample_for
 from rubricweb.services.datasets.halves import looks
 from rubricweb.web.comparison import words
@@ -39,7 +38,13 @@ from rubricweb.web.shared.titles import titles
 @require_GET
 def compare(request: TeamRequest) -> HttpResponse:
     asked, selection = _asked(request)
-    context: dict[str, Any] = {"asked": asked, "selection": selection}
+    withheld = withheld_judges(request.team, request.user) if selection.runs else frozenset()
+    context: dict[str, Any] = {
+        "asked": asked,
+        "selection": selection,
+        "runs": [(run, shown_judge(run, withheld)) for run in selection.runs],
+        "judge_name": shown_judge(selection.run, withheld) if selection.run else "",
+    }
     if selection.run is None or not selection.queues:
         context["unavailable"] = comparable.why_not_comparable(request.team, selection)
         page = render(request, "comparison/nothing.html", context)
@@ -58,6 +63,7 @@ def compare(request: TeamRequest) -> HttpResponse:
     context |= {
         "found": comparison,
         "answer": answer,
+        "judge_version": comparison.judge_version,
         "dots": dots(request, comparison, asked.pair),
         "sample": sample_for(run, answer.verdict.more_items or 0) if answer else None,
         "faults": (causes := faults(todo)),
@@ -80,8 +86,6 @@ def compare(request: TeamRequest) -> HttpResponse:
     if answer is not None and answer.opened is not None:
         context["opened"] = opened = opened_criterion(answer.opened, waiting, viewer=request.user)
         context |= titles(request, [opened.example.item.pk] if opened.example else [])
-    if not hides_version(run, withheld_judges(request.team, request.user)):
-        context["judge_version"] = run.judge_version
     part = request.htmx and not request.htmx.boosted
     return render(request, f"comparison/{'_' if part else ''}compare.html", context)
 

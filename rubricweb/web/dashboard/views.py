@@ -46,7 +46,7 @@ COLUMNS = (
         "low_over_shared_cases",
         "high_over_shared_cases",
     ),
-    *("cases", "scored_as", "model", "panel", "examples", "settings", "lowest", "below_bar"),
+    *("cases", "scored_as", "model", "panel", "examples", "settings", "lowest", "below_bar", "judge_version"),
 )
 
 
@@ -143,7 +143,13 @@ def _csv(series: Sequence[Series]) -> HttpResponse:
             )
             settings = "; ".join(f"{title} {words}" for title, words in one.asked.items())
             graded = (one.scored_as, one.model, "; ".join(one.panel), one.examples, settings)
-            added = (point.cases, *map(neutralised, graded), point.lowest, point.below_bar)
+            added = (
+                point.cases,
+                *map(neutralised, graded),
+                point.lowest,
+                point.below_bar,
+                neutralised(point.judge_version),
+            )
             table.writerow([*map(neutralised, words), *shares, *rest, *_over_shared(one, point), *added])
     response = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="scores.csv"'

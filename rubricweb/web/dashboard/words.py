@@ -9,24 +9,27 @@ from rubricweb.templatetags.run_words import autograder_title
 
 def labels(series: Sequence[Series]) -> dict[str, str]:
     """Series number → the rubric; of dataset, system, judge and autograder what tells some of the series
-    apart; unusual scores; and what is in `distinguishing_words`.
+    apart; unusual scores; the versions of its judge; and what is in `distinguishing_words`.
     """
     apart = distinguishing_words(series)
-    return {one.number: " · ".join((*_usual(one, series), *apart[one.number])) for one in series}
+    return {
+        one.number: " · ".join((*_usual(one, series), *one.judge_versions, *apart[one.number]))
+        for one in series
+    }
 
 
 def distinguishing_words(series: Sequence[Series]) -> dict[str, list[str]]:
     """Series number → what of model, settings, panel and examples tells it from those with the same usual
-    words; its number where these do not either.
+    words; its number where neither these nor the versions of its judge do.
     """
     groups: dict[tuple[str, ...], list[Series]] = {}
     for one in series:
         groups.setdefault(_usual(one, series), []).append(one)
     found = {one.number: _unlike(one, alike) for alike in groups.values() for one in alike}
     for alike in groups.values():
-        words = [found[one.number] for one in alike]
+        words = [(one.judge_versions, found[one.number]) for one in alike]
         found |= {
-            one.number: [*its, f"series {one.number}"]
+            one.number: [*found[one.number], f"series {one.number}"]
             for one, its in zip(alike, words, strict=True)
             if words.count(its) > 1
         }

@@ -7,8 +7,9 @@ from django import forms
 from django.utils.html import format_html
 
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, ReviewQueue, Run, Team
+from rubricweb.models import Dataset, ReviewQueue, Run, Team, User
 from rubricweb.selectors.exports import exports as selectors
+from rubricweb.selectors.judges import shown_judge, withheld_judges
 from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.services.exports import CONTENTS, EXPORT_FORMATS
@@ -45,13 +46,14 @@ class NewExport(forms.Form):
     )
     format = forms.ChoiceField(widget=forms.RadioSelect, initial="csv")
 
-    def __init__(self, *args: Any, team: Team, dataset: Dataset | None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, team: Team, viewer: User, dataset: Dataset | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.chosen = dataset
         queues = labelled_queues(dataset.pk, team=team) if dataset else ReviewQueue.objects.none()
         offer_rows(self, "dataset", selectors.datasets(team))
         offer_rows(self, "queues", queues)
-        offer_rows(self, "run", selectors.runs(dataset), lambda run: f"{run} · {run.judge.name}")
+        withheld = withheld_judges(team, viewer)
+        offer_rows(self, "run", selectors.runs(dataset), lambda run: f"{run} · {shown_judge(run, withheld)}")
         self.fields["dataset"].initial = dataset
         self.fields["queues"].initial = [queue.pk for queue in people_first(list(queues))]
         offer(self, "what", [(name, _option(title, name)) for name, title in CONTENTS.items()])

@@ -25,7 +25,7 @@ def exports(request: TeamRequest) -> HttpResponse:
     initial = {name: value for name, value in asked.items() if value}
     if request.GET.get("run"):
         initial["what"] = "verdicts"
-    form = NewExport(team=request.team, dataset=_dataset(request), initial=initial)
+    form = NewExport(team=request.team, viewer=request.user, dataset=_dataset(request), initial=initial)
     return _page(request, form, selected=selection(request))
 
 
@@ -36,7 +36,8 @@ def download(request: TeamRequest) -> HttpResponseBase:
     dataset = _dataset(request) if request.GET.get("dataset") else None
     if dataset is None:
         return redirect("exports", request.team.slug)
-    form, selected = NewExport(request.GET, team=request.team, dataset=dataset), selection(request)
+    form = NewExport(request.GET, team=request.team, viewer=request.user, dataset=dataset)
+    selected = selection(request)
     if not form.is_valid():
         return _page(request, form, selected=selected, status=422)
     item_ids = selected.item_ids if selected else None

@@ -211,7 +211,7 @@ def _page(
         ],
         "member_gone": focused == "member",
         "example_gone": focused == "example",
-        "deaf": words.DEAF if words.is_deaf(form.base) else "",
+        "deaf": words.deaf_words(form.base),
         "turned": TURNED if turned else "",
         "meanwhile": meanwhile,
         "their_settings": words.changed_settings(form.base, theirs) if theirs else [],

@@ -98,13 +98,14 @@ def diff(request: TeamRequest, judge_id: int) -> HttpResponse:
     parent = after.parent
     near = parent.number if parent and parent.judge_id == found.pk else max(after.number - 1, 1)
     before = _numbered(request, found, "from", near)
+    changes = selectors.changes_between(before, after, viewer=request.user)
     context = {
         "judge": found,
         "numbers": numbers,
         "before": before,
         "after": after,
-        "settings": words.changed_settings(before.definition, after.definition),
-        "texts": words.changed_texts(before.definition, after.definition),
+        "settings": words.setting_changes(changes),
+        "texts": words.text_changes(changes, words.way_of(after.definition)),
     }
     return render(request, "judges/diff.html", context)
 
@@ -134,7 +135,7 @@ def _page(request: TeamRequest, judge: Judge, form: JudgeWordsForm, *, status: i
             "withheld": seen.withheld,
             "settings": words.settings_of(definition, withheld=seen.withheld),
             "texts": words.texts_of(definition),
-            "deaf": words.DEAF if words.is_deaf(definition) else "",
+            "deaf": words.deaf_words(definition),
             "grade_url": f"{reverse('run_new', args=[request.team.slug])}?judge={shown}",
         }
     context["versions"] = selectors.visible_versions(judge, request.user)

@@ -14,6 +14,7 @@ from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.discovery.providers import PROVIDERS
 from rubricweb.models import JudgeEndpoint, Role
 from rubricweb.services.endpoints import discovery, endpoints
+from rubricweb.services.endpoints.caching import caching_of
 from rubricweb.services.endpoints.trials import try_judge
 from rubricweb.web.http import TeamRequest, now, team_page
 from rubricweb.web.judges.forms import JudgeForm
@@ -149,4 +150,5 @@ def _judge_page(
 ) -> HttpResponse:
     context = {"endpoint": endpoint, "form": form, "header_names": endpoints.header_names(endpoint)}
     context |= archive_words(endpoint)
+    [context["caching"]] = caching_of([endpoint], now=now())
     return render(request, "judges/models/model.html", context, status=status)

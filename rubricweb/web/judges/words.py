@@ -1,24 +1,46 @@
 """What a judge is, in plain language: its settings, and the texts it is told."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from rubricweb.engine.autograders import AUTOGRADERS, ReplyFormat
 from rubricweb.engine.autograders.instructions import JudgeWording, shipped_instructions
+from rubricweb.engine.judging.changes import DefinitionChange, definition_changes
 from rubricweb.engine.judging.definition import JudgeDefinition, JudgeMember, Voting
+from rubricweb.engine.judging.sampling import SAMPLING_OPTIONS
 from rubricweb.engine.number_format import counted
-from rubricweb.engine.rubric.words import Segment, word_diff
+from rubricweb.engine.rubric.words import Segment
 from rubricweb.selectors.runs.graders import rule_words
+from rubricweb.selectors.runs.judge_settings import setting_words
 from rubricweb.selectors.withheld_runs import WITHHELD
 from rubricweb.services.endpoints import endpoints
+from rubricweb.services.judges.definitions import asks_offline
 from rubricweb.templatetags.run_words import autograder_title
 
 FORMS = ("without_options", "with_options")
 """The forms of a question, as `FormTexts` names them."""
 
 DEAF = f"{endpoints.OFFLINE_ABOUT} It does not read instructions: other words change nothing of what it says."
+
+TITLES = {
+    "autograder": "Way of asking",
+    "reply_format": "Form of the reply",
+    "wording.edition": "Edition of our instructions",
+    "fallback_model": "Fallback model",
+    "address": "Asked at",
+    **{f"sampling.{option.name}": option.says.title for option in SAMPLING_OPTIONS},
+    "voting": "Votes",
+    "voting.repeats": "Times each is asked",
+    "voting.rule": "Votes are settled by",
+    "voting.quorum": "Minimum share of votes",
+    "voting.escalate_on": "The next stage is asked when",
+    "voting.min_confidence": "Minimum confidence",
+    "members": "Order of the members",
+    "examples": "Order of the examples",
+}
+"""What fields of a definition are called, those of a member by their place in it."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +101,9 @@ def form_title(way: str, form: str) -> str:
     return f"{noun} {form.replace('_', ' ')}"
 
 
-def is_deaf(definition: JudgeDefinition) -> bool:
-    """Whether the offline judge is asked, which compares words and reads no instructions."""
-    return any(member.address == endpoints.OFFLINE for member in definition.members)
+def deaf_words(definition: JudgeDefinition) -> str:
+    """That its judge reads no instructions; "" where it does."""
+    return DEAF if asks_offline(definition) else ""
 
 
 # ── Settings ─────────────────────────────────────────────────────────────────────────────────────
@@ -97,7 +119,7 @@ def settings_of(definition: JudgeDefinition, *, withheld: bool = False) -> list[
             JudgeFact(f"{start}{title}" if start else title.capitalize(), value)
             for title, value in _of_member(member, several)
         ]
-    found += [JudgeFact(title, value) for title, value in _of_voting(definition.voting)]
+    found += _of_voting(definition.voting)
     examples = counted(len(definition.examples), "labelled answer") if definition.examples else "none"
     return [*found, JudgeFact("Examples", WITHHELD if withheld else examples)]
 
@@ -124,17 +146,18 @@ def _host(member: JudgeMember) -> str:
     return f" ({host})" if host else ""
 
 
-def _of_voting(voting: Voting | None) -> Iterator[tuple[str, str]]:
+def _of_voting(voting: Voting | None) -> Iterator[JudgeFact]:
     if voting is None:
         return
-    yield "Times each is asked", ", then ".join(map(str, voting.repeats))
-    yield "Votes are settled by", rule_words(voting.rule)
+    yield JudgeFact(TITLES["voting.repeats"], ", then ".join(map(str, voting.repeats)))
+    yield JudgeFact(TITLES["voting.rule"], rule_words(voting.rule))
     if voting.quorum:
-        yield "Minimum share of votes", f"{voting.quorum:g}"
+        yield JudgeFact(TITLES["voting.quorum"], f"{voting.quorum:g}")
     if voting.escalate_on:
-        yield "The next stage is asked when", ", ".join(one.replace("_", " ") for one in voting.escalate_on)
+        conditions = ", ".join(one.replace("_", " ") for one in voting.escalate_on)
+        yield JudgeFact(TITLES["voting.escalate_on"], conditions)
     if voting.min_confidence is not None:
-        yield "Minimum confidence", f"{voting.min_confidence:g}"
+        yield JudgeFact(TITLES["voting.min_confidence"], f"{voting.min_confidence:g}")
 
 
 # ── Texts ────────────────────────────────────────────────────────────────────────────────────────
@@ -160,35 +183,64 @@ def _told(wording: JudgeWording, way: str, form: str, start: str = "") -> ToldTe
 
 
 def changed_settings(before: JudgeDefinition, after: JudgeDefinition) -> list[SettingChange]:
-    """Settings that differ, in the order of the newer version and then of the older."""
-    old = {one.title: one.value for one in settings_of(before)}
-    new = {one.title: one.value for one in settings_of(after)}
-    changes = [
-        SettingChange(title, old.get(title, "none"), new.get(title, "none"))
-        for title in dict.fromkeys([*new, *old])
-        if old.get(title, "none") != new.get(title, "none")
+    return setting_changes(definition_changes(before, after))
+
+
+def setting_changes(changes: Iterable[DefinitionChange]) -> list[SettingChange]:
+    """What differs beside texts, each with a title."""
+    return [
+        SettingChange(_title(one.place), _value(one.place, one.before), _value(one.place, one.after))
+        for one in changes
+        if one.words is None
     ]
-    if before.examples != after.examples and len(before.examples) == len(after.examples):
-        changes.append(SettingChange("Examples", old["Examples"], f"{new['Examples']}, others than before"))
-    return changes
 
 
-def changed_texts(before: JudgeDefinition, after: JudgeDefinition) -> list[TextChange]:
-    """Texts that differ, word by word; of a member that has its own in one version, what it was told in the
-    other.
-    """
-    ways = way_of(before), way_of(after)
-    pairs: list[tuple[str, JudgeWording, JudgeWording]] = [("", before.wording, after.wording)]
-    old = {member.name: member.wording for member in before.members}
-    for member in after.members:
-        if member.name in old and (member.wording or old[member.name]):
-            told = old[member.name] or before.wording, member.wording or after.wording
-            pairs.append((f"{member.name}: ", *told))
+def text_changes(changes: Iterable[DefinitionChange], way: str) -> list[TextChange]:
+    """Texts that differ, word by word; `way` is the newer one's way of asking."""
     found = []
-    for start, was, now in pairs:
-        for form in FORMS:
-            one, other = (_told(*told, form).text for told in ((was, ways[0]), (now, ways[1])))
-            if one != other:
-                title = f"{start}{form_title(ways[1], form)}"
-                found.append(TextChange(title, word_diff(one, other)))
+    for one in changes:
+        if one.words is not None:
+            start, _, place = one.place.rpartition("wording.")
+            kind, _, form = place.partition(".")
+            whole = ", word for word" if kind == "whole_messages" else ""
+            found.append(TextChange(f"{_whose(start)}{form_title(way, form)}{whole}", one.words))
     return found
+
+
+def _whose(start: str) -> str:
+    """ "gpt-5-mini: " of `members[gpt-5-mini].`"""
+    name = start.removeprefix("members[").removesuffix(".").removesuffix("]")
+    return f"{name}: " if name else ""
+
+
+def _title(place: str) -> str:
+    """ "gpt-5-mini: temperature" of `members[gpt-5-mini].sampling.temperature`."""
+    if place.startswith(("members[", "examples[")):
+        kind, _, rest = place.partition("[")
+        name, _, field = rest.rpartition("]")
+        title = TITLES.get(field.removeprefix("."), field.removeprefix(".")).lower()
+        start = name if kind == "members" else f"Example {name}"
+        return f"{start}: {title}" if title else start
+    return TITLES.get(place) or place.replace("_", " ").replace(".", ", ").capitalize()
+
+
+def _value(place: str, value: Any) -> str:
+    """What stands there, in words; "none" where nothing does."""
+    if place == "voting.rule":
+        return rule_words(value)
+    if value is None or value == "":
+        return "none"
+    if place == "autograder":
+        return autograder_title(value)
+    if place == "reply_format":
+        return "JSON" if value == "json" else "prose"
+    if place == "voting":
+        voting = Voting.model_validate(value, strict=False)
+        return ", ".join(f"{one.title.lower()} {one.value}" for one in _of_voting(voting))
+    if place.endswith(".stage"):
+        return str(value + 1)
+    if isinstance(value, dict):
+        return str(value.get("model") or value.get("label") or "as in the file")
+    if isinstance(value, list):
+        return ", ".join(str(one).replace("_", " ") for one in value)
+    return setting_words(value)

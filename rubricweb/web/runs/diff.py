@@ -11,6 +11,7 @@ from django.views.decorators.vary import vary_on_headers
 from rubricweb import access
 from rubricweb.errors import Invalid, NotFound, Withheld
 from rubricweb.models import Role, Run
+from rubricweb.selectors.judges import shown_judge, withheld_judges
 from rubricweb.selectors.runs.diff import diff as selected
 from rubricweb.selectors.runs.diff import items
 from rubricweb.selectors.runs.diff.item import item_in_both
@@ -80,10 +81,12 @@ def diff(request: TeamRequest, run_id: int, baseline_id: int) -> HttpResponse:
     if request.htmx and not request.htmx.boosted:
         return render(request, "runs/diff/_items.html", context)
     found = selected.run_diff(run, baseline, viewer=request.user, changes=changes)
+    withheld = withheld_judges(request.team, request.user)
+    others = selected.baselines(run, baseline)
     context |= {
         "found": found,
         "answer": diff_answer(found),
-        "others": selected.baselines(run, baseline),
+        "others": [(other, shown_judge(other, withheld)) for other in others],
     }
     return render(request, "runs/diff/diff.html", context)
 

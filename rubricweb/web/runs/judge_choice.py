@@ -11,7 +11,7 @@ from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import PEOPLES, Judge, JudgeVersion, Team, User, asked_judges, unarchived
 from rubricweb.selectors.judges import withheld_judges
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.judges.definitions import resolved, usual_name
+from rubricweb.services.judges.definitions import asks_offline, resolved, usual_name
 from rubricweb.services.judges.versions import version_called
 from rubricweb.templatetags.display import usd
 
@@ -62,7 +62,7 @@ def _about_version(version: JudgeVersion) -> str:
     about = usual_name(definition)
     if not definition.wording.is_shipped or any(member.wording for member in definition.members):
         about += "; with words of its own"
-    if any(member.address == endpoints.OFFLINE for member in definition.members):
+    if asks_offline(definition):
         about += f". {endpoints.OFFLINE_ABOUT} It reads no instructions."
     return about
 

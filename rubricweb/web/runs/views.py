@@ -18,7 +18,7 @@ from rubricweb.models import Role, Run, RunMode, RunState
 from rubricweb.selectors.comparison.people_means import PeopleEstimate, estimate_of
 from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.selectors.datasets.new_items import new_item_count
-from rubricweb.selectors.judges import require_judge_visible, withheld_judges
+from rubricweb.selectors.judges import require_judge_visible, version_told_to
 from rubricweb.selectors.labels.comparable import is_holistic, labelled_queues, queues_to_compare
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.runs import errors, reports, results, votes
@@ -95,8 +95,7 @@ def run(request: TeamRequest, run_id: int) -> HttpResponse:
     if request.htmx:
         return render(request, "runs/results/_results.html", context)
     context["hides_examples"] = hides_examples(run, request.user)
-    if not selectors.hides_version(run, withheld_judges(request.team, request.user)):
-        context["judge_version"] = run.judge_version
+    context["judge_version"] = version_told_to(run, request.user)
     if panels.asks_offline(run):
         context["about_judge"] = f"{capfirst(endpoints.OFFLINE_NAME)}: {endpoints.OFFLINE_ABOUT}"
     return render(request, "runs/run.html", context | _live(request, run) | _controls(request, run))

@@ -62,7 +62,7 @@ def test_every_row_says_its_case_system_and_attempt(world: Versions, shared: Rev
     for what in ("verdicts", "ground_truth"):
         told = text(world, world.people.bob, shared, what=what, format="csv")
         rows = list(csv.DictReader(io.StringIO(told)))
-        later = ("final_verdict", "final_reason", "criterion_id", "rubric")
+        later = ("final_verdict", "final_reason", "criterion_id", "rubric", "judge_version")
         columns = [name for name in rows[0] if name not in later]
         assert columns[-4:] == ["case_id", "system", "attempt", "half"]
         assert cases(rows) == [

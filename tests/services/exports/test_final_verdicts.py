@@ -64,7 +64,7 @@ def again(people: Cast, queue: ReviewQueue, dataset: Dataset, data: bytes, forma
 
 def test_both_verdicts_are_told(people: Cast, queue: ReviewQueue) -> None:
     table = list(csv.DictReader(io.StringIO(exported(people, queue, "csv").decode())))
-    assert list(table[0])[-4:-2] == ["final_verdict", "final_reason"]
+    assert list(table[0])[-5:-3] == ["final_verdict", "final_reason"]
     lines = [json.loads(line) for line in exported(people, queue, "jsonl").splitlines()]
     told = ("rater", "verdict", "final_verdict", "final_reason")
     for rows, nothing in ((table, ""), (lines, None)):

@@ -352,7 +352,7 @@ def test_a_version_in_other_words_is_another_series_and_the_difference_of_two_ru
     again = grade(room.run(str(v1)), judge)
     assert (v1.words_digest, len(v2.words_digest)) == ("", 64)
     runs = score_series.finished_runs(Run.objects.all())
-    series = score_series.series_of(room.team, runs, frozenset())
+    series = score_series.series_of(room.team, runs, frozenset(), frozenset())
     assert [{point.run_id for point in one.points} for one in series] == [{first.pk, again.pk}, {told.pk}]
     assert [one.place for one in series] == [(1, 1), (1, 2)]  # of one judge, asked in two ways
     found = run_diff(told, first, viewer=room.people.ed)

@@ -1,5 +1,7 @@
 """Judges and their versions, on the pages where a browser finds them."""
 
+import html
+import re
 from typing import Any
 
 import pytest
@@ -7,7 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.engine.autograders.instructions import FormTexts, JudgeWording
-from rubricweb.engine.judging.definition import JudgeExample
+from rubricweb.engine.judging.definition import JudgeExample, Voting
+from rubricweb.engine.judging.sampling import Sampling
 from rubricweb.models import Judge, JudgeVersion, Run
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges import versions
@@ -25,6 +28,12 @@ def url(name: str, people: Cast, *ids: int) -> str:
 def text(answer: Any) -> str:
     """The page with its white space as a browser shows it."""
     return " ".join(answer.content.decode().split())
+
+
+def facts(page: str) -> str:
+    """What a page of two versions says changed, as one reads it."""
+    changed = page.partition("<main")[2].replace("</dt>", ":")
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", changed)).split()).replace(" :", ":")
 
 
 @pytest.fixture
@@ -186,12 +195,61 @@ def test_two_versions_show_what_changed_in_settings_and_words(people: Cast, sign
     client = sign_in(people.bob)
     page = text(client.get(url("judge_diff", people, version.judge_id)))  # from 2, which 3 was made from
     assert "v2 → v3" in page
-    assert "<del>temperature 0</del> → <ins>temperature 1</ins>" in page
+    assert f"{member.name}: temperature: 0 → 1" in facts(page)
     assert "Decide <del>UNMET</del> <ins >MET</ins> when in doubt." in page
     same = text(client.get(url("judge_diff", people, version.judge_id) + "?from=2&to=2"))
     assert "Nothing differs." in same
     for wrong, status in (("?from=9", 404), ("?to=x", 400)):
         assert client.get(url("judge_diff", people, version.judge_id) + wrong).status_code == status
+
+
+def test_members_votes_and_examples_that_changed_are_told_by_their_names(
+    people: Cast, sign_in, picked
+) -> None:
+    first = picked.judge_version
+    [member] = first.definition.members
+    strict = JudgeWording(instructions=FormTexts(without_options=STRICT))
+    other = member.model_copy(update={"name": "other", "weight": 2.0, "wording": strict})
+    shown = JudgeExample(uid="", requirement="Is right.", label="MET", key="k", output="Paris.")
+    update = {"members": (member, other), "voting": Voting(repeats=(3,), quorum=0.5), "examples": (shown,)}
+    panel = versions.create_judge(
+        people.team, first.definition.model_copy(update=update), by=people.ed, name="Panel"
+    )
+    lighter = other.model_copy(update={"weight": 0.5, "wording": None, "sampling": Sampling(top_p=0.25)})
+    update = {
+        "reply_format": "yes_no",
+        "members": (lighter, member),
+        "voting": Voting(repeats=(1,), quorum=0.5, rule="weighted_mean"),
+        "examples": (),
+    }
+    second = versions.keep_version(
+        panel.judge, panel.definition.model_copy(update=update), by=people.ed, parent=panel
+    )
+    alone = {"members": (member,), "voting": None}
+    versions.keep_version(
+        panel.judge, second.definition.model_copy(update=alone), by=people.ed, parent=second
+    )
+    client, where = sign_in(people.bob), url("judge_diff", people, panel.judge_id)
+    told = facts(text(client.get(f"{where}?from=1&to=2")))
+    for one in (
+        "Form of the reply: JSON → prose",
+        "other: weight: 2 → 0.5",
+        "other: top p: none → 0.25",
+        "Times each is asked: 3 → 1",
+        "Votes are settled by: binary majority, ordinal mean, nominal mode → weighted mean",
+        f"Order of the members: {member.name}, other → other, {member.name}",
+        "Example k · Is right.: MET → none",
+    ):
+        assert one in told
+    # What the member was told beside what it is told now: the shipped text, as all others.
+    assert "other: Criteria without options" in told
+    assert "Decide UNMET when in doubt." in told
+    gone = facts(text(client.get(f"{where}?from=2&to=3")))
+    assert f"other: {member.model} → none" in gone
+    assert (
+        "Votes: times each is asked 1, votes are settled by weighted mean, minimum share of votes 0.5 → none"
+        in gone
+    )
 
 
 # ── Who reviews blind ────────────────────────────────────────────────────────────────────────────

@@ -223,7 +223,7 @@ def test_the_page_takes_as_many_queries_however_many_items(
     bob = sign_in(people.bob)
     url = at("run_diff", people, after.pk, before.pk)
     bob.get(url)
-    with django_assert_max_num_queries(26):
+    with django_assert_max_num_queries(27):
         bob.get(url)
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.runs.schemas import JudgeError
-from rubricweb.api.schemas import Figure, Id, OneOf, Share
+from rubricweb.api.schemas import Figure, Id, JudgeVersionName, OneOf, Share
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.agreement.scores.paired_tests import Wilcoxon as ShownWilcoxon
 from rubricweb.engine.agreement.scores.pairing import Unit
@@ -50,6 +50,7 @@ class RunSide(Schema):
         ),
     ]
     system: Annotated[str, Field(description="The system version that answered, where cases are paired.")]
+    judge_version: JudgeVersionName
     state: Annotated[str, OneOf(RunState.values)]
     items: int
     graded: int
@@ -244,6 +245,7 @@ def _side(side: Any, mean: Any, lowest: float | None, below_bar: float | None) -
         name=str(side.run),
         is_try=side.size.is_try,
         system=side.system,
+        judge_version=side.judge_version,
         state=side.run.state,
         items=side.items,
         graded=side.graded,

@@ -32,11 +32,11 @@ from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.rubric import Rubric, check_rubric
 
 FORMAT = "rubricweb-bundle"
-VERSION = 4
+VERSION = 5
 _WITHOUT_NOTES = (1, 2)
-_READ = (*_WITHOUT_NOTES, 3, VERSION)
-"""Version 1 did not say by what labels count, 1 and 2 held no notes, none before 4 the causes of decisions;
-they are read as before."""
+_READ = (*_WITHOUT_NOTES, 3, 4, VERSION)
+"""Version 1 did not say by what labels count, 1 and 2 held no notes, none before 4 the causes of decisions,
+none before 5 the versions of judges; they are read as before."""
 
 NOTES = "notes.jsonl"
 CONTENTS = (

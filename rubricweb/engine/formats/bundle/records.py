@@ -21,9 +21,10 @@ class BundledJudgement:
     when the rater failed, ``error`` then says why and ``error_kind`` what sort of failure it was.
     ``rater_kind`` is human, machine, settled, judge or another word, ``imported`` whether it came in a file
     of labels, ``origin`` both in one of `origin.Origin`; ``run`` and ``judge`` name the run and model,
-    ``repeat`` counts from 0; ``confidence`` is a share; ``recorded_at`` an ISO 8601 time. ``rubric_version``
-    is the number of the version it was given to, ``counts_by`` as in VerdictRow. ``evidence`` holds words, or
-    places with ``field``, ``start``, ``end`` and ``text``. ``final_verdict`` (a verdict or an option's label)
+    ``judge_version`` the version of the judge (``support-judge@v3``); ``repeat`` counts from 0;
+    ``confidence`` is a share; ``recorded_at`` an ISO 8601 time. ``rubric_version`` is the number of the
+    version it was given to, ``counts_by`` as in VerdictRow. ``evidence`` holds words, or places with
+    ``field``, ``start``, ``end`` and ``text``. ``final_verdict`` (a verdict or an option's label)
     and ``final_reason`` are what a person said after they saw the others' answers. What does not apply is
     None.
     """
@@ -50,6 +51,7 @@ class BundledJudgement:
     origin: str | None = None
     final_verdict: str | None = None
     final_reason: str | None = None
+    judge_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ class ItemScore:
     ``score`` is 0 to 1 (the raw sum where it was not normalised), ``llm_raw_score`` the judge's own number
     from 0 to 100, ``coverage`` the share (0 to 1) of the weights that was judged, ``passed`` by the rubric's
     pass rule. ``error`` says why something of it failed; scores are then None unless checks were measured.
-    ``checks`` holds what the rubric's checks found, by criterion. What does not apply is None.
+    ``checks`` holds what the rubric's checks found, by criterion. ``judge_version`` is the version of the
+    judge, ``support-judge@v3``. What does not apply is None.
     """
 
     item_id: str
@@ -36,6 +37,7 @@ class ItemScore:
     case_id: str | None = None
     system: str | None = None
     attempt: int | None = None
+    judge_version: str | None = None
 
 
 SCORE_COLUMNS = tuple(one.name for one in fields(ItemScore))

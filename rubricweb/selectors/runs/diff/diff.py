@@ -17,7 +17,8 @@ from rubricweb.engine.agreement.scores.scores import compare_runs
 from rubricweb.engine.scoring import Abstention, OnError
 from rubricweb.engine.scoring.parts import score_part_columns
 from rubricweb.errors import Invalid
-from rubricweb.models import Criterion, Run, RunState, User, unarchived
+from rubricweb.models import Criterion, JudgeVersion, Run, RunState, User, unarchived
+from rubricweb.selectors.judges import version_told, withheld_judges
 from rubricweb.selectors.runs.diff.answers import Answers, LabelNumbers, LabelValues, answers_of, worth_of
 from rubricweb.selectors.runs.diff.changes import CriterionChange, criterion_changes
 from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
@@ -35,6 +36,7 @@ from rubricweb.selectors.runs.diff.without_pair import CasesWithoutPair, cases_w
 from rubricweb.selectors.runs.graders import PER_ITEM
 from rubricweb.selectors.runs.over_time.tries import RunSize, run_sizes
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints
+from rubricweb.selectors.shared.judge_use import with_judge
 from rubricweb.selectors.shared.score_ends import score_ends
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
 
@@ -44,7 +46,8 @@ class Side:
     """One of the two runs over the items the viewer may see; `coverage` is the mean of graded items.
 
     `scored` items have a score and no error; `errored` ones have an error. `system` is the version whose
-    answers they are, where cases are paired. `size` is that of the whole run, whoever looks.
+    answers they are, where cases are paired. `size` is that of the whole run, whoever looks. `judge_version`
+    graded it, None without one and while it is not told.
     """
 
     run: Run
@@ -56,6 +59,7 @@ class Side:
     errored: int
     coverage: float | None
     errors: int
+    judge_version: JudgeVersion | None
 
 
 @dataclass(frozen=True)
@@ -176,11 +180,9 @@ def baselines(run: Run, chosen: Run | None = None) -> QuerySet[Run]:
     """
     offered = unarchived("", "system_version__system__") | Q(pk=chosen.pk if chosen else None)
     return (
-        Run.objects.filter(offered, team=run.team_id, dataset=run.dataset_id)
+        with_judge(Run.objects.filter(offered, team=run.team_id, dataset=run.dataset_id))
         .exclude(pk=run.pk)
-        .select_related(
-            "dataset", "rubric_version", "created_by", "system_version__system", "judge_version__judge"
-        )
+        .select_related("dataset", "rubric_version", "created_by", "system_version__system")
         .order_by("-created_at", "-pk")
     )
 
@@ -214,7 +216,7 @@ def run_diff(
     """The run against its baseline, without the items the viewer is still to review blind.
 
     Intervals are 95 %, over items; those of criteria hold for all criteria at once. `changes` are the
-    `item_changes` of the two, for callers that have them already. At most seventeen queries, however many
+    `item_changes` of the two, for callers that have them already. At most eighteen queries, however many
     items, two more of raw scores and a few for raters. Raises Invalid, see `require_comparable`.
     """
     require_comparable(run, baseline)
@@ -241,6 +243,7 @@ def run_diff(
         confidence=confidence,
     )
     sizes = run_sizes([run, baseline])
+    judges = withheld_judges(run.team, viewer)
     return RunDiff(
         run=run,
         baseline=baseline,
@@ -250,8 +253,8 @@ def run_diff(
         below_bar=compare_below_bar(changes.baseline.passed, changes.run.passed),
         paired_by=changes.by,
         sides=(
-            _side(run, sizes[run.pk], paired.systems[0], paired.run.grades),
-            _side(baseline, sizes[baseline.pk], paired.systems[1], paired.baseline.grades),
+            _side(run, sizes[run.pk], paired.systems[0], paired.run.grades, judges),
+            _side(baseline, sizes[baseline.pk], paired.systems[1], paired.baseline.grades, judges),
         ),
         counts=change_counts(changes),
         criteria=criteria,
@@ -265,7 +268,7 @@ def run_diff(
     )
 
 
-def _side(run: Run, size: RunSize, system: str, grades: ItemGrades) -> Side:
+def _side(run: Run, size: RunSize, system: str, grades: ItemGrades, judges: frozenset[int]) -> Side:
     coverages = grades.coverages[~np.isnan(grades.coverages)]
     return Side(
         run=run,
@@ -277,6 +280,7 @@ def _side(run: Run, size: RunSize, system: str, grades: ItemGrades) -> Side:
         errored=int((grades.graded & (grades.errors > 0)).sum()),
         coverage=float(coverages.mean()) if len(coverages) else None,
         errors=int(grades.errors.sum()),
+        judge_version=version_told(run, judges),
     )
 
 

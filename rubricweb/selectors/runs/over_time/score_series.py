@@ -9,10 +9,12 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from rubricweb.models import JudgeSnapshot, PanelSnapshot, Run, RunState, Team, asked_judges
+from rubricweb.selectors.judges import version_told
 from rubricweb.selectors.runs.graders import examples_words, panel_words
 from rubricweb.selectors.runs.judge_settings import judge_settings, setting_words, told_otherwise
 from rubricweb.selectors.runs.over_time.shared_cases import SharedCases, shared_cases
 from rubricweb.selectors.runs.over_time.tries import RunSize, sizes_of
+from rubricweb.selectors.shared.judge_use import with_judge
 
 POINTS = 200
 
@@ -28,7 +30,9 @@ class Point:
     down, None without a rule.
     While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
     A run over fewer than half of the `dataset_items` there were is a `is_try`; of a run over dev or test they
-    are those of that half. `system` is the version whose answers it judged, as assistant@v4, or "".
+    are those of that half. `system` is the version whose answers it judged, as assistant@v4, or "";
+    `judge_version` the one that graded it, as support-judge@v3, or "" where nobody named it and while it is
+    not told.
     """
 
     run_id: int
@@ -49,6 +53,7 @@ class Point:
     withheld: bool
     lowest: float | None = None
     below_bar: float | None = None
+    judge_version: str = ""
 
     @property
     def is_try(self) -> bool:
@@ -100,6 +105,12 @@ class Series:
         return str(series) if way == 1 else f"{series}.{way}"
 
     @property
+    def judge_versions(self) -> tuple[str, ...]:
+        """The versions of its judge that graded it, of those a person made: several where they ask alike."""
+        versions = (point.judge_version for point in (*self.points, *self.tries))
+        return tuple(dict.fromkeys(filter(None, versions)))
+
+    @property
     def newest(self) -> Point | None:
         """The newest point that tells something."""
         return max((point for point in self.points if point.tells), key=_in_time, default=None)
@@ -113,25 +124,28 @@ class Series:
 def finished_runs(runs: QuerySet[Run]) -> list[Run]:
     """The newest POINTS finished runs of these that have a summary, newest first."""
     return list(
-        runs.filter(state=RunState.FINISHED, summary__isnull=False)
+        with_judge(runs.filter(state=RunState.FINISHED, summary__isnull=False))
         .select_related("summary", "dataset", "rubric_version", "team", "system_version__system")
-        .select_related("judge_version__judge")
-        .defer("judge_version__definition")  # long, and said in a digest
         .order_by("-created_at", "-pk")[:POINTS]
     )
 
 
-def series_of(team: Team, finished: Sequence[Run], withheld: Container[Run]) -> tuple[Series, ...]:
+def series_of(
+    team: Team, finished: Sequence[Run], withheld: Container[Run], judges: frozenset[int]
+) -> tuple[Series, ...]:
     """The series of `finished` runs (newest first), by place.
 
-    At most six queries, and one more for each system of several versions.
+    Figures of the runs `withheld` are kept from the viewer, and versions of these `judges`. At most six
+    queries, and one more for each system of several versions.
     """
     places = _places(team) if finished else {}
     sizes = sizes_of({run: run.summary.items for run in finished})
     grouped: dict[Key, list[Run]] = {}
     for run in reversed(finished):
         grouped.setdefault(_key(run), []).append(run)
-    found = [_one_series(places[key], of_one_kind, sizes, withheld) for key, of_one_kind in grouped.items()]
+    found = [
+        _one_series(places[key], of_one_kind, sizes, withheld, judges) for key, of_one_kind in grouped.items()
+    ]
     return tuple(sorted(found, key=lambda one: one.place))
 
 
@@ -256,14 +270,18 @@ def other_words(asked: Mapping[str, str], before: Mapping[str, str]) -> list[str
 
 
 def _one_series(
-    place: tuple[int, int], runs: Sequence[Run], sizes: Mapping[int, RunSize], withheld: Container[Run]
+    place: tuple[int, int],
+    runs: Sequence[Run],
+    sizes: Mapping[int, RunSize],
+    withheld: Container[Run],
+    judges: frozenset[int],
 ) -> Series:
     first = runs[0]
     version = first.rubric_version
     # Builds are in their own order, whichever of them was graded first.
     if first.system_version is not None:
         runs = sorted(runs, key=_place_of_version)
-    points = [_point(run, sizes[run.pk], withheld) for run in runs]
+    points = [_point(run, sizes[run.pk], withheld, judges) for run in runs]
     return Series(
         place=place,
         dataset=first.dataset.name,
@@ -304,8 +322,8 @@ def _shared(runs: Sequence[Run], withheld: Container[Run]) -> SharedCases | None
     return shared_cases(shown) if len({run.system_version_id for run in shown}) > 1 else None
 
 
-def _point(run: Run, size: RunSize, withheld: Container[Run]) -> Point:
-    hidden = run in withheld
+def _point(run: Run, size: RunSize, withheld: Container[Run], judges: frozenset[int]) -> Point:
+    hidden, version = run in withheld, version_told(run, judges)
     shown = None if hidden else run.summary
     return Point(
         run_id=run.pk,
@@ -326,4 +344,5 @@ def _point(run: Run, size: RunSize, withheld: Container[Run]) -> Point:
         withheld=hidden,
         lowest=shown.score_lowest if shown else None,
         below_bar=shown.below_bar if shown else None,
+        judge_version=str(version) if version is not None and version.is_named else "",
     )

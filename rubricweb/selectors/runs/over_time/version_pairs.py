@@ -10,6 +10,7 @@ from rubricweb.models import Dataset, Run, RunState, RunSummary, SystemVersion, 
 from rubricweb.selectors.runs.graders import examples_words, panel_words
 from rubricweb.selectors.runs.over_time.score_series import Key, asked_words, how_scored, judged_as
 from rubricweb.selectors.runs.over_time.tries import run_sizes
+from rubricweb.selectors.shared.judge_use import with_judge
 
 NAMED = 10
 
@@ -84,8 +85,8 @@ def _finished(team: Team, version: SystemVersion, dataset: Dataset | None, judge
         unarchived(), team=team, system_version=version, state=RunState.FINISHED
     )
     rows = rows.filter(unarchived("dataset__") if dataset is None else Q(dataset=dataset))
-    runs = rows.select_related(
-        "team", "dataset", "rubric_version", "created_by", "system_version__system", "judge_version__judge"
+    runs = with_judge(rows).select_related(
+        "team", "dataset", "rubric_version", "created_by", "system_version__system"
     )
     finished = runs.order_by(F("created_at").desc(), "-pk")
     return [run for run in finished if not judge or judge in (run.judge.name, run.judge.id)]

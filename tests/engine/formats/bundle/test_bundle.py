@@ -98,7 +98,7 @@ def test_the_same_content_is_the_same_archive():
 def test_anyone_can_check_the_sums_of_the_manifest():
     files = unzipped(written(versions={"rubricweb": "1"}))
     manifest = json.loads(files.pop("manifest.json"))
-    assert (manifest["format"], manifest["version"]) == ("rubricweb-bundle", 4)
+    assert (manifest["format"], manifest["version"]) == ("rubricweb-bundle", 5)
     assert manifest["versions"] == {"rubricweb": "1"}
     assert manifest["files"] == {
         name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}

@@ -289,5 +289,5 @@ def test_pairing_by_case_takes_as_many_queries_however_many_cases(
     run, baseline = (access_run(people.team, one.pk) for one in pair)
     # Hidden items; items of each run with their cases; criteria, answers of each, names of cases; how many
     # items the runs are over, the dataset has, and each version had.
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         run_diff(run, baseline, viewer=people.bob)

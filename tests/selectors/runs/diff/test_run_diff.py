@@ -558,6 +558,6 @@ def test_the_summary_takes_as_many_queries_however_many_items(
     runs = [graded(people, dataset, version, table) for table in (BEFORE, AFTER)]
     after, before = (access_run(people.team, run.pk) for run in reversed(runs))
     # Hidden items, items of each run, criteria, answers of each run; how many items the runs are over and
-    # the dataset has; the team came with the runs.
-    with django_assert_num_queries(8):
+    # the dataset has; whose judges may be told. The team came with the runs.
+    with django_assert_num_queries(9):
         assert run_diff(after, before, viewer=people.bob).scores.n == items
