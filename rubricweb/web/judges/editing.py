@@ -1,10 +1,11 @@
 """Pages on which a judge is made, and its next version is worded."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 
 from rubricweb import access
@@ -30,6 +31,7 @@ from rubricweb.web.judges.definition_form import (
     typed,
 )
 from rubricweb.web.judges.forms import NewJudge
+from rubricweb.web.judges.tries import try_form, try_typed
 
 TURNED = (
     "The way of asking is another one: our instructions for it stand in the fields now. "
@@ -38,7 +40,7 @@ TURNED = (
 
 
 @team_page(Role.EDITOR)
-def new(request: TeamRequest) -> HttpResponse:
+def new(request: TeamRequest) -> HttpResponseBase:
     """A name, a model and a way of asking first; then what it is told, as of any version."""
     judges = endpoints.judges_of(request.team)
     begun = NewJudge(request.GET if "model" in request.GET else None, judges=judges)
@@ -62,7 +64,7 @@ def new(request: TeamRequest) -> HttpResponse:
 
 
 @team_page(Role.EDITOR)
-def edit(request: TeamRequest, judge_id: int) -> HttpResponse:
+def edit(request: TeamRequest, judge_id: int) -> HttpResponseBase:
     """The next version, from the current one or from `version`."""
     judge = access.access_judge(request.team, judge_id)
     require_judge_visible(judge, request.user)
@@ -79,7 +81,7 @@ def edit(request: TeamRequest, judge_id: int) -> HttpResponse:
             raise Invalid(f"Nothing is changed: {parent} asks just so.")
         return versions.keep_version(judge, definition, by=request.user, parent=parent, note=note)
 
-    return _sent(request, parent.definition, judges, keep, judge)
+    return _sent(request, parent.definition, judges, keep, judge, parent)
 
 
 def _parent(request: TeamRequest, judge: Judge) -> JudgeVersion:
@@ -98,13 +100,16 @@ def _sent(
     judges: Mapping[str, JudgeConfig],
     keep: Callable[[DefinitionForm], JudgeVersion],
     judge: Judge | None,
-) -> HttpResponse:
+    parent: JudgeVersion | None = None,
+) -> HttpResponseBase:
     """Keeps what was sent; or the page again, with another way of asking, with ours put back, or refused."""
     is_new, data = judge is None, request.POST
     if (laid_out := _laid_out(data, base)) is not None:
         form = DefinitionForm(base=base, judges=judges, initial=laid_out, is_new=is_new)
         return _page(request, form, judge, turned=_is_turned(data))
     form = DefinitionForm(data, base=base, judges=judges, initial={}, is_new=is_new)
+    if data.get("action") == "try":
+        return try_typed(request, form, judge, parent, partial(_page, request, form, judge))
     if not form.is_whole():
         return _page(request, form, judge, status=422)
     try:
@@ -168,6 +173,7 @@ def _page(
     status: int = 200,
     turned: bool = False,
     meanwhile: JudgeVersion | None = None,
+    **more: Any,
 ) -> HttpResponse:
     last = 0 if judge is None else judge.versions.order_by("-number").values_list("number", flat=True)[0]
     theirs = meanwhile.definition if meanwhile else None
@@ -187,6 +193,10 @@ def _page(
         "turned": TURNED if turned else "",
         "meanwhile": meanwhile,
         "their_settings": words.changed_settings(form.base, theirs) if theirs else [],
+        "try_form": try_form(request, judge),
+        "try_url": request.get_full_path(),
+        "try_before": form["parent"].value() and f"{judge.slug}@v{form['parent'].value()}" if judge else "",
+        **more,
     }
     return render(request, "judges/edit.html", context, status=status)
 
