@@ -10,6 +10,7 @@ from rubricweb.selectors.blinding import hidden_datasets, hidden_items, require_
 from rubricweb.selectors.datasets.halves import TEST
 from rubricweb.selectors.labels.comparable import counting_queues
 from rubricweb.selectors.labels.ground_truth import ground_truth
+from rubricweb.selectors.teams.lookup import key_is_shown
 
 NEXT, WRONG, PICKED, PASTED = "next", "wrong", "item", "pasted"
 WAYS_TO_CHOOSE = (NEXT, WRONG, PICKED, PASTED)
@@ -48,15 +49,17 @@ def require_may_try(item: Item, viewer: User) -> None:
         )
 
 
-def item_called(dataset: Dataset, said: str) -> Item:
-    """The item with this id in its file, or with `#12` or `12` as its number here. Raises Invalid."""
+def item_in(dataset: Dataset, said: str, viewer: User) -> Item:
+    """The item with this id in its file, or with `#12`, `id:12` or `12` as its number here. An id that tells
+    whose answer the viewer is to review blind names none. Raises Invalid.
+    """
     items = (
         Item.objects.current()
         .filter(dataset=dataset)
         .select_related("dataset__team", "case", "rubric_version")
     )
-    found = items.filter(key=said).first()
-    number = said.removeprefix("#")
+    found = items.filter(key_is_shown(viewer, dataset.team), key=said).first()
+    number = said.removeprefix("#").removeprefix("id:")
     if found is None and number.isascii() and number.isdigit() and len(number) < 19:
         found = items.filter(pk=int(number)).first()
     if found is None:
@@ -79,7 +82,7 @@ def chosen_item(
     if way == PICKED:
         if not said.strip():
             raise Invalid.at("item", "nothing", f"the id of an item of {dataset}")
-        return item_called(dataset, said.strip())
+        return item_in(dataset, said.strip(), viewer)
     items = items_to_try(dataset, viewer)
     if way == WRONG:
         if judge is None:

@@ -165,9 +165,7 @@ def test_one_it_got_wrong(world: TryWorld, sign_in) -> None:
         for key, verdict in (("good", "MET"), ("bad", "UNMET"), ("empty-ish", "UNMET"))
     ]
     labels = "\n".join(["item_id,criterion,rater,verdict", *rows]).encode()
-    factories.import_labels(
-        world.dataset, world.rubric, data=labels, filename="l.csv", by=world.people.ed
-    )
+    factories.import_labels(world.dataset, world.rubric, data=labels, filename="l.csv", by=world.people.ed)
     after, keys = "", []
     for _ in range(3):
         sent = asked(world, try_which="wrong") | ({"try_after": after} if after else {})

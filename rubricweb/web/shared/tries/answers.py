@@ -10,7 +10,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.template.loader import render_to_string
 
-from rubricweb.errors import Busy, Conflict, Invalid, Refusal, Withheld
+from rubricweb.errors import Invalid, Refusal
 from rubricweb.services.tries.answers import BEFORE, TRIED
 from rubricweb.services.tries.tries import Trying
 from rubricweb.web.errors import STATUS
@@ -33,11 +33,12 @@ def told(
     headings: dict[str, str],
     about: dict[str, Any] | None = None,
 ) -> HttpResponseBase:
-    """What comes of a try: as lines to a script, else the page with `tried`, or `try_refused` and a status.
+    """What comes of a try: as lines to a script, else the page with `tried`, or `try_refused` and a
+    status.
     """
     try:
         trying = begin()
-    except (Invalid, Conflict, Busy, Withheld) as error:
+    except Refusal as error:
         status = 422 if isinstance(error, Invalid) else STATUS[type(error)]
         return refused(request, error, page, status=status)
     table = TryTable(trying.subject, trying.sides, headings)
@@ -98,6 +99,11 @@ class TryStream:
             for cell in changed:
                 yield _line(cell.place, render_to_string(CELL, {"cell": cell}))
             yield _line("try-sums", render_to_string(SUMS, {"tried": table}))
+
+
+def one_line(place: str, html: str) -> HttpResponse:
+    """An answer that is there at once, as the script of the page reads it."""
+    return HttpResponse(_line(place, html), content_type=LINES)
 
 
 def _line(place: str, html: str, **more: Any) -> bytes:
