@@ -93,6 +93,7 @@ const tryNow = async (form, button) => {
     if (!mine.signal.aborted) problem("The connection broke off. What was answered stays; try again for the rest.");
     else say("try-news", "Stopped.");
   } finally {
+    for (const cell of document.querySelectorAll("[data-try-waiting]")) cell.textContent = "not waited for";
     if (reading === mine) {
       reading = null;
       if (stop instanceof HTMLElement) stop.hidden = true;
@@ -117,4 +118,14 @@ document.addEventListener(
 
 document.addEventListener("click", (event) => {
   if (event.target instanceof Element && event.target.closest("[data-try-stop]")) reading?.abort();
+});
+
+// Enter in one of its fields tries; the form of the page would be kept.
+document.addEventListener("keydown", (event) => {
+  const field = event.target;
+  if (event.key !== "Enter" || !(field instanceof HTMLInputElement) || !field.name.startsWith("try_")) return;
+  const button = field.form?.querySelector("[data-try]");
+  if (!(button instanceof HTMLButtonElement)) return;
+  event.preventDefault();
+  button.click();
 });

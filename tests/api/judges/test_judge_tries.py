@@ -117,11 +117,11 @@ def test_what_is_wrong_is_named(world: TryWorld, ed: ApiClient, body: dict[str, 
 
 
 def test_roles_teams_blindness_and_limits(
-    world: TryWorld, ed: ApiClient, as_member, monkeypatch: pytest.MonkeyPatch
+    world: TryWorld, ed: ApiClient, as_member, token, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people = world.people
     as_member(people.rae).refused(403, "POST", path(world), about(world))
-    as_member(people.charlie).refused(404, "POST", path(world), about(world))
+    ApiClient(token(people.charlie, people.other_team)).refused(404, "POST", path(world), about(world))
     ed.refused(404, "POST", path(world), about(world, item=999_999))
     ed.refused(404, "POST", path(world), about(world, rubric_version=999_999))
     monkeypatch.setattr(tries, "PER_MINUTE", 1)
