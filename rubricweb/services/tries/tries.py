@@ -267,9 +267,11 @@ class Trying:
 def start_try(request: TryRequest, *, queue: Callable[[], RequestQueue] = RequestQueue) -> Trying:
     """Lets a try in and writes down that it was made; its answers come as it is read.
 
-    Raises Invalid with the place of each fault of the definition, Conflict where it cannot be asked, Busy
-    above `PER_MINUTE` tries of the team and `AT_ONCE` of this process.
+    Raises Invalid with the place of each fault of the definition, Conflict where it cannot be asked or its
+    judge is archived, Busy above `PER_MINUTE` tries of the team and `AT_ONCE` of this process.
     """
+    if request.judge is not None and request.judge.archived_at is not None:
+        raise Conflict(f"The judge {request.judge} is archived: restore it first, or try another.")
     sides = []
     for name, definition in ((TRIED, request.definition), (BEFORE, request.before)):
         if definition is not None:

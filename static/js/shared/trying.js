@@ -51,12 +51,13 @@ const put = (form, line) => {
  * @param {ReadableStream<Uint8Array>} stream
  */
 const readLines = async (form, stream) => {
-  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
   let rest = "";
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
-    const lines = (rest + value).split("\n");
+    const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) if (line) put(form, JSON.parse(line));
   }
@@ -69,7 +70,8 @@ const readLines = async (form, stream) => {
  */
 const tryNow = async (form, button) => {
   reading?.abort();
-  const mine = (reading = new AbortController());
+  const mine = new AbortController();
+  reading = mine;
   const stop = document.querySelector("[data-try-stop]");
   if (stop instanceof HTMLElement) stop.hidden = false;
   button.setAttribute("aria-busy", "true");
@@ -89,8 +91,9 @@ const tryNow = async (form, button) => {
       say("try-news", "All answers are there.");
     } else if (kind.startsWith("application/json")) problem((await answer.json()).message);
     else problem("It could not be tried. Load the page again, and sign in if you are asked to.");
-  } catch (error) {
-    if (!mine.signal.aborted) problem("The connection broke off. What was answered stays; try again for the rest.");
+  } catch {
+    if (!mine.signal.aborted)
+      problem("The connection broke off. What was answered stays; try again for the rest.");
     else say("try-news", "Stopped.");
   } finally {
     for (const cell of document.querySelectorAll("[data-try-waiting]")) cell.textContent = "not waited for";

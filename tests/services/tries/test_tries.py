@@ -10,6 +10,7 @@ from rubricweb import engine
 from rubricweb.errors import Busy, Conflict, Invalid, Withheld
 from rubricweb.judges.offline.script import Drop, Fail, Hang, Say, Script, ScriptRule
 from rubricweb.models import JudgeCall, Judgement, JudgeTry, Run, RunTally, TriedCall
+from rubricweb.selectors.spending.month_figures import month_figures
 from rubricweb.selectors.spending.spending import month_spending
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.grading import session
@@ -372,6 +373,8 @@ def test_what_tries_cost_is_the_teams_and_its_budget_holds(world: TryWorld) -> N
     [stopped] = [piece for piece in pieces if isinstance(piece, TryStopped)]
     assert "would pass the team's budget of $0.001" in stopped.why
     assert world.script.count == 3
+    [line] = month_figures(team, viewer=world.people.alice, now=now).runs
+    assert (line.run, line.of_tries, line.calls, line.cost_usd) == (None, True, 3, pytest.approx(0.0009))
     # What is known costs nothing.
     assert len(world.replies(world.tried())) == 3
 
@@ -442,6 +445,13 @@ def test_the_test_half_stays_unseen(world: TryWorld) -> None:
 def test_an_archived_endpoint_is_refused(world: TryWorld) -> None:
     for endpoint in endpoints.endpoints_of(world.people.team):
         archiving.archive(endpoint, by=world.people.alice, now=timezone.now())
+    with pytest.raises(Conflict, match="archived"):
+        world.begin()
+
+
+def test_an_archived_judge_is_refused(world: TryWorld) -> None:
+    archiving.archive(world.first.judge, by=world.people.ed, now=timezone.now())
+    world.first.judge.refresh_from_db()
     with pytest.raises(Conflict, match="archived"):
         world.begin()
 

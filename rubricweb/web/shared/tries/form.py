@@ -7,13 +7,12 @@ from django import forms
 
 from rubricweb import engine
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Dataset, Judge, RubricVersion, Run, RunState, Team, User, unarchived
+from rubricweb.models import Dataset, Item, Judge, RubricVersion, Run, RunState, Team, User, unarchived
 from rubricweb.selectors.blinding import hidden_datasets
 from rubricweb.selectors.rubrics.versions import published_versions
 from rubricweb.selectors.tries import NEXT, PASTED, PICKED, WRONG, chosen_item
 from rubricweb.services.tries.subject import Subject, subject_of
 
-CHOICES_SHOWN = 200
 FIELDS = {"item": "try_item", "which": "try_which", "rubric": "try_rubric", "dataset": "try_dataset"}
 """Places of a refusal, and the fields they stand at."""
 
@@ -59,14 +58,9 @@ class TryForm(forms.Form):
 
     @property
     def missing(self) -> str:
-        """What must be there first, "" where nothing is missing: a dataset or a pasted text will do."""
-        rubric = self.fields["try_rubric"]
-        assert isinstance(rubric, forms.ModelChoiceField)
-        there = rubric.queryset is not None and rubric.queryset.exists()
-        dataset = self.fields["try_dataset"]
-        assert isinstance(dataset, forms.ModelChoiceField)
-        own = dataset.queryset is not None and dataset.queryset.filter(items__rubric_version__isnull=False)
-        return "" if there or (own is not False and own.exists()) else "rubric"
+        """What must be there first: a "rubric", published or brought along by an item; else ""."""
+        items = Item.objects.current().filter(dataset__team=self._team, rubric_version__isnull=False)
+        return "" if self.fields["try_rubric"].initial is not None or items.exists() else "rubric"
 
     def _may_be_wrong(self) -> bool:
         """Whether there is a dataset whose labels and verdicts this person may hold against each other."""
