@@ -24,8 +24,8 @@ from rubricweb.services.tries.tries import Trying, TryRequest, start_try
 judge_tries = Room("judges")
 
 A_LINE = (
-    "With `Accept: application/x-ndjson` the lines of a stream, each a JSON object with one of `item`, "
-    "`answer`, `result`, `sum`, `waiting` (seconds) and `stopped`, as they come."
+    "With `Accept: application/x-ndjson` lines as they come, each a JSON object with a `kind` (item, answer, "
+    "result, sum, waiting or stopped) and under that name what it is; the others are null."
 )
 
 
@@ -128,7 +128,7 @@ class _Lines:
 
     def __init__(self, trying: Trying, item: int | None) -> None:
         self._trying = trying
-        self._first: list[schemas.TryLine] = [schemas.TryLine(item=item)]
+        self._first: list[schemas.TryLine] = [schemas.TryLine(kind="item", item=item)]
 
     def __iter__(self) -> Iterator[bytes]:
         return self
@@ -138,7 +138,7 @@ class _Lines:
             line = self._first.pop()
         else:
             line = schemas.line_of(next(self._trying), self._trying.subject.rubric)
-        return line.model_dump_json(exclude_unset=True).encode() + b"\n"
+        return line.model_dump_json().encode() + b"\n"
 
     def close(self) -> None:
         self._trying.close()

@@ -147,9 +147,15 @@ class TrySum(Schema):
     cost_usd: float | None
 
 
-class TryLine(Schema):
-    """One line of a stream: exactly one of these is there."""
+KINDS = ("item", "answer", "result", "sum", "waiting", "stopped")
 
+
+class TryLine(Schema):
+    """One line of a stream: what it is, under the name of its `kind`; the others are null. The first is the
+    item, null for a submission; `waiting` are seconds since the try began.
+    """
+
+    kind: Annotated[str, OneOf(KINDS)]
     item: int | None = None
     answer: TryAnswer | None = None
     result: TryResult | None = None
@@ -171,17 +177,17 @@ class JudgeTry(Schema):
 def line_of(piece: TryPiece, rubric: Rubric) -> TryLine:
     """A piece of a try as a line."""
     if isinstance(piece, TriedReply):
-        return TryLine(answer=_answer(piece, rubric))
+        return TryLine(kind="answer", answer=_answer(piece, rubric))
     if isinstance(piece, TriedResult):
         criterion = _criterion(piece.verdict, rubric)
         told = TryResult(side=piece.side, by=piece.by, passed_on=list(piece.passed_on), criterion=criterion)
-        return TryLine(result=told)
+        return TryLine(kind="result", result=told)
     if isinstance(piece, TriedSum):
-        return TryLine(sum=TrySum(**{name: getattr(piece, name) for name in TrySum.model_fields}))
+        return TryLine(kind="sum", sum=TrySum(**{name: getattr(piece, name) for name in TrySum.model_fields}))
     if isinstance(piece, StillWaiting):
-        return TryLine(waiting=piece.seconds)
+        return TryLine(kind="waiting", waiting=piece.seconds)
     assert isinstance(piece, TryStopped)
-    return TryLine(stopped=piece.why)
+    return TryLine(kind="stopped", stopped=piece.why)
 
 
 def whole_try(pieces: Iterable[TryPiece], rubric: Rubric, item: int | None) -> JudgeTry:

@@ -11,8 +11,8 @@ from rubricweb.engine.rubric import Rubric
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import read_file, rubric_in, stored_id
-from rubricweb.management.terminal.printed import print_json, say
-from rubricweb.management.terminal.shapes import as_shape
+from rubricweb.management.terminal.printed import say
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Judge, Role, RubricVersion
 from rubricweb.selectors.teams.lookup import dataset_called
 from rubricweb.selectors.tries import NEXT, PICKED, WRONG, chosen_item, item_in
@@ -99,9 +99,7 @@ def _print(piece: TryPiece, rubric: Rubric, *, names: dict[str, str], as_json: b
     if as_json:
         from rubricweb.api.judges.try_schemas import TryLine, line_of
 
-        line = line_of(piece, rubric)
-        told = as_shape(TryLine, line)
-        print_json({name: told[name] for name in line.model_fields_set})
+        print_shape(TryLine, line_of(piece, rubric))
     elif isinstance(piece, TryStopped):
         note(piece.why)
     elif not isinstance(piece, StillWaiting):

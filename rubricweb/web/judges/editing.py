@@ -32,6 +32,7 @@ from rubricweb.web.judges.definition_form import (
 )
 from rubricweb.web.judges.forms import NewJudge
 from rubricweb.web.judges.tries import try_form, try_typed
+from rubricweb.web.shared.tries.answers import reads_lines
 
 TURNED = (
     "The way of asking is another one: our instructions for it stand in the fields now. "
@@ -104,12 +105,14 @@ def _sent(
 ) -> HttpResponseBase:
     """Keeps what was sent; or the page again, with another way of asking, with ours put back, or refused."""
     is_new, data = judge is None, request.POST
+    if data.get("action") == "try" and (reads_lines(request) or not _is_turned(data)):
+        form = DefinitionForm(data, base=base, judges=judges, initial={}, is_new=is_new)
+        page = partial(_page, request, form, judge)
+        return try_typed(request, form, judge, parent, page, turned=_is_turned(data))
     if (laid_out := _laid_out(data, base)) is not None:
         form = DefinitionForm(base=base, judges=judges, initial=laid_out, is_new=is_new)
         return _page(request, form, judge, turned=_is_turned(data))
     form = DefinitionForm(data, base=base, judges=judges, initial={}, is_new=is_new)
-    if data.get("action") == "try":
-        return try_typed(request, form, judge, parent, partial(_page, request, form, judge))
     if not form.is_whole():
         return _page(request, form, judge, status=422)
     try:

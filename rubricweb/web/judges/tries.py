@@ -47,21 +47,30 @@ def try_typed(
     judge: Judge | None,
     parent: JudgeVersion | None,
     page: Callable[..., HttpResponse],
+    *,
+    turned: bool,
 ) -> HttpResponseBase:
-    """What is typed in the form of a judge, beside the version it began with; nothing of it is kept."""
+    """What is typed in the form of a judge, beside the version it began with; nothing of it is kept.
+
+    `turned` is another way of asking whose texts were not shown yet.
+    """
     form = try_form(request, judge)
 
     def with_form(*, status: int = 200, **more: Any) -> HttpResponse:
         return page(status=status, try_form=form, **more)
 
     try:
+        if turned:
+            raise Invalid(
+                "Another way of asking has other texts: press “Show its texts” first, and look at them."
+            )
         if not typed.is_whole():
             raise Invalid(NOT_AS_TYPED + _faults_of(typed))
         definition = typed.definition()
         require_valid(request.team, definition)
     except (Invalid, Conflict) as error:
         typed.refuse(error) if typed.is_whole() else None
-        return refused(request, error, with_form, status=422)
+        return refused(request, error, with_form)
     before = parent.definition if parent is not None and parent.digest != definition.digest else None
     headings = headings_of("As typed" if before or parent is None else str(parent), str(parent or ""))
     return _tried(request, form, judge, definition, before, with_form, headings)

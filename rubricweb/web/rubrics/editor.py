@@ -14,7 +14,7 @@ from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect
 
 from rubricweb import access, engine
-from rubricweb.errors import Conflict, Invalid, NotFound
+from rubricweb.errors import Conflict, Invalid, NotFound, Refusal
 from rubricweb.models import Item, Role, Rubric
 from rubricweb.selectors.rubrics import trials
 from rubricweb.selectors.rubrics import versions as selectors
@@ -27,7 +27,7 @@ from rubricweb.web.rubrics.criterion_rows import typed
 from rubricweb.web.rubrics.forms import RubricForm
 from rubricweb.web.rubrics.views import FORMATS
 from rubricweb.web.shared.titles import titles
-from rubricweb.web.shared.tries.answers import one_line, reads_lines
+from rubricweb.web.shared.tries.answers import one_line, reads_lines, refused
 
 RESHAPING = ("add", "remove", "add_option", "add_na", "remove_option", "begin_with", "show_check")
 """Buttons that change the form alone; the browser does the same by itself where scripts run."""
@@ -221,26 +221,31 @@ def check_fields(request: TeamRequest, rubric_id: int) -> HttpResponse:
 @require_POST
 @vary_on_headers("HX-Request")
 def try_out(request: TeamRequest, rubric_id: int) -> HttpResponseBase:
-    """The draft as typed on a submission: pasted, or the sample item's when nothing was. The offline judge
-    answers within the page, another one is asked; the page's script reads answers as they come.
+    """The draft as typed on a submission: that of the item that was chosen, pasted, or the sample item's when
+    nothing was. The offline judge answers within the page, another one is asked; the page's script reads
+    answers as they come.
     """
     rubric = access.access_rubric(request.team, rubric_id)
     form = RubricForm.from_post(request.POST)
     pasted, reference = typed(request.POST, "try_submission"), typed(request.POST, "try_reference")
-    item = None if pasted.strip() else selectors.sample_item(rubric)
+    typed_in = {"try_submission": pasted, "try_reference": reference, "side": "try"}
+
+    def page(*, status: int = 200, **more: Any) -> HttpResponse:
+        response = _editor(request, rubric, form, saved=False, trial={**typed_in, "real": True, **more})
+        response.status_code = status
+        return response
+
+    try:
+        chosen = tries.item_chosen(request)
+    except Refusal as error:
+        return refused(request, error, page)
+    item = chosen or (None if pasted.strip() else selectors.sample_item(rubric))
     if item is not None:
         submission = item.to_engine()
     else:
         submission = engine.Submission(output=pasted, reference=reference if reference.strip() else None)
     nothing = item is None and not pasted.strip()
-    typed_in = {"try_submission": pasted, "try_reference": reference, "side": "try"}
     if (words := tries.judge_asked(request)) and not nothing:
-
-        def page(*, status: int = 200, **more: Any) -> HttpResponse:
-            response = _editor(request, rubric, form, saved=False, trial={**typed_in, "real": True, **more})
-            response.status_code = status
-            return response
-
         on = (item, None if item else submission)
         return tries.try_draft(request, rubric, form, words, on, page)
     context = {
@@ -254,7 +259,8 @@ def try_out(request: TeamRequest, rubric_id: int) -> HttpResponseBase:
         page_part = {"rubric": rubric, **context, **typed_in}
         if request.htmx:
             return render(request, "rubrics/preview/_trial.html", page_part)
-        return one_line("try-result", render_to_string("rubrics/preview/_trial.html", page_part, request))
+        html = render_to_string("rubrics/preview/_trial.html", page_part, request)
+        return one_line("try-result", html, after=item.pk if item else None)
     return _editor(request, rubric, form, saved=False, trial={**context, **typed_in})
 
 

@@ -4,15 +4,17 @@ from collections.abc import Callable
 
 from django.http import HttpResponse, HttpResponseBase
 
+from rubricweb import access
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Invalid
-from rubricweb.models import Item, Rubric
+from rubricweb.models import Dataset, Item, Rubric, unarchived
 from rubricweb.selectors.rubrics.versions import checked_draft
+from rubricweb.selectors.tries import NEXT, PICKED, chosen_item, require_may_try
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.tries.judges import definition_called, judges_to_try
 from rubricweb.services.tries.subject import subject_of
 from rubricweb.services.tries.tries import Trying, TryRequest, start_try
-from rubricweb.web.http import TeamRequest, text_of
+from rubricweb.web.http import TeamRequest, text_of, whole_number
 from rubricweb.web.rubrics.forms import RubricForm
 from rubricweb.web.shared.tries.answers import headings_of, told
 
@@ -29,7 +31,32 @@ def choices(request: TeamRequest) -> dict[str, object]:
     """Whom the draft can be tried with, and who is chosen: a judge that reads, where there is one."""
     offered = judges_to_try(request.team, request.user)
     usual = offered[0][0] if offered else ""
-    return {"try_judges": offered, "try_judge": text_of(request.POST, "try_judge") or usual}
+    datasets = Dataset.objects.filter(unarchived(), team=request.team).exclude(sealed_as="test")
+    return {
+        "try_judges": offered,
+        "try_judge": text_of(request.POST, "try_judge") or usual,
+        "try_datasets": datasets.order_by("-created_at", "-pk"),
+        "try_dataset": text_of(request.POST, "try_dataset"),
+        "try_item": text_of(request.POST, "try_item"),
+        "try_after": text_of(request.POST, "try_after"),
+    }
+
+
+def item_chosen(request: TeamRequest) -> Item | None:
+    """The item of the dataset that was chosen: the one that is named, else the next one; None without a
+    dataset.
+
+    Raises as `chosen_item`, and Withheld and Conflict for an item nobody may try a judge on.
+    """
+    dataset_id = whole_number(request.POST.get("try_dataset"), "The dataset")
+    if dataset_id is None:
+        return None
+    dataset = access.access_dataset(request.team, dataset_id)
+    said = text_of(request.POST, "try_item").strip()
+    after = whole_number(request.POST.get("try_after"), "The item before")
+    item = chosen_item(dataset, PICKED if said else NEXT, viewer=request.user, said=said, after=after)
+    require_may_try(item, request.user)
+    return item
 
 
 def try_draft(

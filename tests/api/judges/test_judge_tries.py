@@ -64,8 +64,9 @@ def test_a_change_stands_beside_the_version(world: TryWorld, ed: ApiClient) -> N
 def test_lines_come_one_by_one(world: TryWorld, ed: ApiClient) -> None:
     answer = ed.call("POST", path(world), about(world), headers={"Accept": "application/x-ndjson"})
     lines = [json.loads(line) for line in b"".join(answer.streaming_content).splitlines()]
-    assert lines[0] == {"item": world.item.pk}
-    assert [next(iter(line)) for line in lines if "waiting" not in line] == ["item", *["answer"] * 3, "sum"]
+    assert (lines[0]["kind"], lines[0]["item"]) == ("item", world.item.pk)
+    kinds = [line["kind"] for line in lines if line["kind"] != "waiting"]
+    assert kinds == ["item", *["answer"] * 3, "sum"]
 
 
 def test_a_model_a_definition_and_the_next_item(world: TryWorld, ed: ApiClient) -> None:

@@ -67,11 +67,9 @@ def test_a_version_before_and_json(world: TryWorld, ed: Terminal) -> None:
     command += ["--rubric", f"id:{world.rubric.pk}"]
     lines = ed(*command, "--json").out.splitlines()
     told = [json.loads(line) for line in lines]
-    answers = [json.dumps(line["answer"]) for line in told if "answer" in line]
-    assert [fault for answer in answers for fault in misfits(schemas.TryAnswer, answer)] == []
-    assert (
-        sorted(line["answer"]["side"] for line in told if "answer" in line) == ["before"] * 3 + ["tried"] * 3
-    )
+    assert [fault for line in lines for fault in misfits(schemas.TryLine, line)] == []
+    sides = [line["answer"]["side"] for line in told if line["kind"] == "answer"]
+    assert sorted(sides) == ["before"] * 3 + ["tried"] * 3
     assert "support-judge@v1: capital: MET. It is MET." in ed(*command).out
     assert world.script.count == 6
 

@@ -302,6 +302,10 @@ def test_what_cannot_be_asked_as_it_is_typed_names_its_field(world: TryWorld, si
     streamed = client.post(address, wrong, headers=LINES)
     assert streamed.status_code == 422
     assert "frame" in streamed.json()["message"]
+    turned = worded(world, client, way="one_shot json")
+    answer = client.post(address, turned, headers=LINES)
+    assert (answer.status_code, "Show its texts" in answer.json()["message"]) == (422, True)
+    assert client.post(address, turned).context["turned"]  # the page shows them at once
     hot = worded(world, client, **{"member0-temperature": "9"})
     answer = client.post(address, hot, headers=LINES)
     assert (answer.status_code, "Temperature" in answer.json()["message"]) == (422, True)

@@ -110,6 +110,21 @@ def test_what_cannot_be_tried_is_told(
     assert world.script.count == 0
 
 
+def test_an_item_of_a_dataset_is_picked_or_the_next_one(world: TryWorld, sign_in) -> None:
+    client = sign_in(world.people.ed)
+    posted = typed(world, client) | {"try_dataset": str(world.dataset.pk)}
+    keys, after = [], ""
+    for said in ("", "", "empty-ish"):
+        sent = posted | {"try_item": said, "try_after": after}
+        lines = b"".join(client.post(url(world), sent, headers=LINES).streaming_content).splitlines()
+        after = json.loads(lines[0])["after"]
+        keys.append(JudgeTry.objects.last().item.key)
+    assert keys == ["good", "bad", "empty-ish"]
+    answer = client.post(url(world), posted | {"try_item": "nobody"}, headers=LINES)
+    assert (answer.status_code, "the id of an item" in answer.json()["message"]) == (422, True)
+    assert client.post(url(world), posted | {"try_dataset": "999999"}, headers=LINES).status_code == 404
+
+
 def test_the_offline_judge_answers_the_script_at_once(world: TryWorld, sign_in, settings) -> None:
     settings.OFFLINE_JUDGE_URL = "http://127.0.0.1:9/v1"
     client = sign_in(world.people.ed)

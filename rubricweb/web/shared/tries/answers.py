@@ -39,8 +39,7 @@ def told(
     try:
         trying = begin()
     except Refusal as error:
-        status = 422 if isinstance(error, Invalid) else STATUS[type(error)]
-        return refused(request, error, page, status=status)
+        return refused(request, error, page)
     table = TryTable(trying.subject, trying.sides, headings)
     if reads_lines(request):
         response = StreamingHttpResponse(TryStream(trying, table, about or {}), content_type=LINES)
@@ -52,10 +51,9 @@ def told(
     return page(tried=table, **(about or {}))
 
 
-def refused(
-    request: HttpRequest, error: Refusal, page: Callable[..., HttpResponse], *, status: int
-) -> HttpResponseBase:
+def refused(request: HttpRequest, error: Refusal, page: Callable[..., HttpResponse]) -> HttpResponseBase:
     """Why nothing was tried: to the script in a sentence, else on the page."""
+    status = 422 if isinstance(error, Invalid) else STATUS[type(error)]
     if reads_lines(request):
         return JsonResponse({"message": str(error)}, status=status)
     return page(try_refused=error, status=status)
@@ -101,9 +99,9 @@ class TryStream:
             yield _line("try-sums", render_to_string(SUMS, {"tried": table}))
 
 
-def one_line(place: str, html: str) -> HttpResponse:
+def one_line(place: str, html: str, **more: Any) -> HttpResponse:
     """An answer that is there at once, as the script of the page reads it."""
-    return HttpResponse(_line(place, html), content_type=LINES)
+    return HttpResponse(_line(place, html, **more), content_type=LINES)
 
 
 def _line(place: str, html: str, **more: Any) -> bytes:

@@ -1,6 +1,6 @@
 // A judge that is tried: its answers are put into the page as they come. Without this the page comes when all is told.
 
-import { csrfToken } from "./post.js";
+import { csrfToken } from "../shared/post.js";
 
 /** @type {AbortController | null} */
 let reading = null;
@@ -127,7 +127,7 @@ document.addEventListener("click", (event) => {
 document.addEventListener("keydown", (event) => {
   const field = event.target;
   if (event.key !== "Enter" || !(field instanceof HTMLInputElement) || !field.name.startsWith("try_")) return;
-  const button = field.form?.querySelector("[data-try]");
+  const button = [...(field.form?.elements ?? [])].find((one) => one.hasAttribute("data-try"));
   if (!(button instanceof HTMLButtonElement)) return;
   event.preventDefault();
   button.click();
