@@ -119,9 +119,10 @@ class Trying:
         try:
             self._wind_up()
         finally:
+            # First what no database can hinder: it may be away.
             self._queue.close()
-            self._money.close(timezone.now())
             _places.release()
+            self._money.close(timezone.now())
         memory.keep(now=timezone.now())
 
     # ── What is told ─────────────────────────────────────────────────────────────────────────────
@@ -133,21 +134,21 @@ class Trying:
             yield from self._ask(side)
         while self._queue.outstanding:
             answered = self._queue.take(BEAT_SECONDS)
+            if time.monotonic() - self._began > SECONDS and not self._stopped:
+                yield self._stop(f"It took longer than {SECONDS:g} s: a run waits longer.")
             if not answered:
-                yield from self._nothing_came()
+                yield self._nothing_came()
             for one in answered:
                 yield from self._take(one)
         for side in self._sides:
             yield side.total()
 
-    def _nothing_came(self) -> Iterator[TryPiece]:
+    def _nothing_came(self) -> StillWaiting:
         now = time.monotonic()
-        if now - self._began > SECONDS and not self._stopped:
-            yield self._stop(f"It took longer than {SECONDS:g} s: a run waits longer.")
         if now - self._signed > SIGN_SECONDS:
             self._signed = now
             self._money.beat(timezone.now())
-        yield StillWaiting(round(now - self._began, 1))
+        return StillWaiting(round(now - self._began, 1))
 
     def _stop(self, why: str) -> TryStopped:
         self._stopped = True
