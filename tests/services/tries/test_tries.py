@@ -23,6 +23,7 @@ from rubricweb.services.tries.subject import subject_of
 from tests import factories
 from tests.factories import Cast
 from tests.trying import STRICT, TryWorld, says, try_world
+from tests.waiting import wait_for
 from tests.worlds.halves import halves
 
 ALL_MET = json.dumps(
@@ -330,7 +331,9 @@ def test_who_leaves_stops_the_asking_and_gives_the_place_back(
     for _ in range(tries.AT_ONCE + 1):
         trying = world.begin()
         next(trying)
+        wait_for(lambda: world.script.in_flight == 1)  # the one that hangs was sent
         trying.close()
+        wait_for(lambda: world.script.in_flight == 0)
     tally = RunTally.objects.filter(run=None).last()
     assert (tally.at_risk_calls, tally.reserved_usd) == (0, 0.0)
     assert tally.lost_calls >= 1
