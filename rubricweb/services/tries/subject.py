@@ -7,6 +7,7 @@ from rubricweb.errors import Invalid, Withheld
 from rubricweb.models import Item, RubricVersion, Team, User
 from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.tries import require_may_try
+from rubricweb.services.grading.asking.base import storable
 
 MAX_CHARACTERS = 2_000_000
 """Of a pasted submission, or of an item that is tried, with its prompt and reference."""
@@ -74,7 +75,8 @@ def subject_of(
 
 def _require_not_hidden(team: Team, viewer: User, output: str) -> None:
     """Pasted, an item says as much as picked."""
-    same = [output, output.strip(), output.replace("\r\n", "\n").strip()]
+    text = storable(output)
+    same = [text, text.strip(), text.replace("\r\n", "\n").strip()]
     if hidden_items(viewer, team).filter(submission__in=same).exists():
         raise Withheld(
             "This is the submission of an item you are still to review blind. A judge can be tried on it "

@@ -433,6 +433,7 @@ def test_who_is_still_to_review_blind_tries_nothing_of_it(world: TryWorld) -> No
         with pytest.raises(Withheld, match="still to review blind"):
             world.begin(item=None, pasted=engine.Submission(output=output))
     assert world.script.count == 0
+    world.begin(item=None, pasted=engine.Submission(output="Something else.\x00\ud800")).close()
     assert len(world.replies(world.tried(by=world.people.alice))) == 3
 
 
