@@ -18,7 +18,11 @@ from django.db import close_old_connections  # noqa: E402  see above
 
 import rubricweb.urls  # noqa: E402, F401  after Django is set up; for what it imports
 from rubricweb.celery import app as celery_app  # noqa: E402  see above
+from rubricweb.services.grading import shared_limits  # noqa: E402  see above
 from rubricweb.web.bodies import largest_body  # noqa: E402  see above
+
+# Judges that are tried here keep to the limits of their endpoints together with those that grade.
+shared_limits.install()
 
 # So does the client of the broker; nothing is connected to here.
 celery_app.connection_for_write().get_transport_cls()

@@ -23,6 +23,10 @@ BODY_SETTINGS: dict[str, dict[str, str]] = {}
 """
 
 
+LINES = "application/x-ndjson"
+"""The media type of JSON objects, one a line."""
+
+
 class TokenRequest(HttpRequest):
     """A request that came with a live token: `auth` says whose."""
 
@@ -80,6 +84,18 @@ class Room(Router):
         extra = _extra(path, role, writes=True, names_rows=True, files={})
         opens = BearerToken(role, writes=True, archived_too=archived_too)
         return self._operation(method, path, role, answers, opens, extra=extra)
+
+    def stream(
+        self, path: str, role: Role, answer: Any, *, lines: str, body_setting: str
+    ) -> Callable[[View], View]:
+        """A POST operation that changes rows, whose answer may also be streamed: `lines` says what each line
+        of JSON is then. The rest is as in `write`.
+        """
+        BODY_SETTINGS.setdefault(path, {})["POST"] = body_setting
+        extra = _extra(path, role, writes=True, names_rows=True, files={})
+        extra["responses"][200] = {"content": {LINES: {"schema": {"type": "string", "description": lines}}}}
+        opens = BearerToken(role, writes=True)
+        return self._operation("POST", path, role, {200: answer}, opens, extra=extra)
 
     def _operation(
         self,

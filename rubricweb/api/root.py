@@ -29,6 +29,7 @@ from rubricweb.api.deletions.routes import deletions
 from rubricweb.api.endpoints.routes import endpoints
 from rubricweb.api.exports.routes import exports
 from rubricweb.api.judges.routes import judges
+from rubricweb.api.judges.tries import judge_tries
 from rubricweb.api.operations import BODY_SETTINGS, REFUSALS
 from rubricweb.api.parser import StrictParser
 from rubricweb.api.reviews.calibration import calibration
@@ -265,6 +266,7 @@ for room in (
     teams,
     endpoints,
     judges,
+    judge_tries,
     spending,
     rubrics,
     imports,

@@ -305,7 +305,8 @@ class Reply:
     not waited for: each may have been paid for. `unmetered` counts answers that do not say how many tokens
     they took, unless they are free: they are not in the cost. `fallback` tells that the config's fallback
     model was asked; `throttled` counts answers of 429. `log` are the decisions taken on the way, in words.
-    `cached_from` is the stored call whose text answered instead of a request, None otherwise.
+    `is_known` tells that an earlier answer stands here and nothing was sent, `cached_from` the stored call of
+    a run that it came with, None where it came in a try.
     """
 
     key: Hashable
@@ -324,6 +325,7 @@ class Reply:
     request: Mapping[str, Any] | None = None
     fallback: bool = False
     throttled: int = 0
+    is_known: bool = False
     cached_from: int | None = None
     unanswered: int = 0
     unmetered: int = 0

@@ -35,7 +35,14 @@ from rubricweb.models.journal import (
     JournalEntry,
 )
 from rubricweb.models.judgements import Judgement, Vote, in_reviews, of_run
-from rubricweb.models.judges import PEOPLES, Judge, JudgeVersion, VersionOrigin
+from rubricweb.models.judges import (
+    PEOPLES,
+    Judge,
+    JudgeTry,
+    JudgeVersion,
+    TriedCall,
+    VersionOrigin,
+)
 from rubricweb.models.processes import CacheEntry, IdempotencyKey, KeptFile, KeptFilePart, Worker
 from rubricweb.models.queues import (
     Blind,
@@ -159,6 +166,7 @@ __all__ = [
     "JudgeCall",
     "JudgeEndpoint",
     "JudgeSnapshot",
+    "JudgeTry",
     "JudgeVersion",
     "Judgement",
     "KeptFile",
@@ -201,6 +209,7 @@ __all__ = [
     "System",
     "SystemVersion",
     "Team",
+    "TriedCall",
     "User",
     "VersionOrigin",
     "Vote",

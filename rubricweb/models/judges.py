@@ -90,3 +90,73 @@ class JudgeVersion(models.Model):
     def is_named(self) -> bool:
         """Whether its origin is one of PEOPLES."""
         return self.origin in PEOPLES
+
+
+class JudgeTry(models.Model):
+    """A judge was tried on a submission: who saw what it says of which item, before anything was measured.
+
+    One row a try, written before the first question. `digest` is that of the definition, kept or only typed,
+    `beside_digest` that of the version it was held against, "" without one. Labels of an item that a judge
+    was tried on helped to word it: they do not measure it.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    # Null for a model that was picked, and for a judge that is not kept yet.
+    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, null=True, related_name="tries")
+    digest = models.CharField(max_length=64)
+    beside_digest = models.CharField(max_length=64, blank=True)
+    # Null for a submission that was pasted.
+    item = models.ForeignKey("Item", on_delete=models.CASCADE, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [
+            # Which items was this judge tried on?
+            models.Index(
+                fields=["judge", "item"],
+                name="judge_try_of_item",
+                condition=models.Q(judge__isnull=False, item__isnull=False),
+            ),
+            # How often did this team try within a minute?
+            models.Index(fields=["team", "created_at"], name="judge_try_of_team"),
+        ]
+
+    def __str__(self) -> str:
+        return f"try {self.pk} on {self.item_id or 'a pasted submission'}"
+
+
+class TriedCall(models.Model):
+    """What a judge answered in a try, so that nobody pays for the very same question again.
+
+    Only answers that could be read are kept; a run that asks the same has them, see
+    `services.grading.reply_cache`. They go with what the team keeps of calls.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    of = models.ForeignKey(JudgeTry, on_delete=models.CASCADE, related_name="calls")
+    content_key = models.UUIDField()
+    model = models.CharField(max_length=200, blank=True)
+    rung = models.CharField(max_length=30, blank=True)
+    # Whether the fallback model answered.
+    fallback = models.BooleanField(default=False)
+    # The request body as sent, zlib over JSON.
+    request = models.BinaryField(null=True)
+    reply = models.TextField()
+    reasoning = models.TextField(blank=True)
+    # How sure it was of each criterion it was asked about, in their order, null where nobody said.
+    confidences = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [
+            # Was this asked before?
+            models.Index(fields=["content_key"], name="tried_call_by_content"),
+            # What is due to be pruned.
+            models.Index(fields=["team", "created_at"], name="tried_call_of_team"),
+        ]
+
+    def __str__(self) -> str:
+        return f"call {self.pk} of try {self.of_id}"

@@ -264,7 +264,8 @@ class RunItem(models.Model):
 class JudgeCall(models.Model):
     """One call to a judge after its retries: the exact prompt, the raw reply, tokens, cost and time.
 
-    An answer taken from an earlier call has that call in `cached_from`, and cost nothing.
+    An answer taken from an earlier call has that call in `cached_from`, and cost nothing. One that came in a
+    try has no attempts, and none there.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="calls")
@@ -313,6 +314,11 @@ class JudgeCall(models.Model):
 
     def __str__(self) -> str:
         return f"call {self.pk} of run {self.run_id}"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its answer came with an earlier call, or in a try, and nothing was sent."""
+        return self.cached_from_id is not None or (self.attempts == 0 and self.error_kind is None)
 
 
 class RunTally(models.Model):

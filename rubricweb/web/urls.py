@@ -10,6 +10,7 @@ from rubricweb.web.datasets import case, combining, correction, halves, imports,
 from rubricweb.web.datasets import views as datasets
 from rubricweb.web.exports import views as exports
 from rubricweb.web.judges import editing, team_judges
+from rubricweb.web.judges import tries as judge_tries
 from rubricweb.web.judges import views as judges
 from rubricweb.web.reviews import calibration, comments, queues, reveals, selected
 from rubricweb.web.reviews import views as reviews
@@ -92,6 +93,7 @@ team_urls: list[URLPattern] = [
     path("judges/new/", editing.new, name="judge_new"),
     path("judges/<int:judge_id>/", team_judges.judge, name="judge"),
     path("judges/<int:judge_id>/edit/", editing.edit, name="judge_edit"),
+    path("judges/<int:judge_id>/try/", judge_tries.try_version, name="judge_try"),
     path("judges/<int:judge_id>/diff/", team_judges.diff, name="judge_diff"),
     path("judges/<int:judge_id>/change/", team_judges.change, name="judge_change"),
     path("judges/<int:judge_id>/archive/", team_judges.archive, name="judge_archive"),

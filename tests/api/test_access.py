@@ -41,6 +41,8 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
         "change_retention": {"body": {"keep_calls_days": 30}},
         "create_judge": {"body": {"name": "New", "definition": {"members": [{"endpoint": "local"}]}}},
         "change_judge": {"body": {"note": "Hm."}},
+        "try_judge_version": {"body": {"item": ids["item_id"]}},
+        "try_definition": {"body": {"item": ids["item_id"], "judge": "offline"}},
         "keep_judge_version": {"body": {"parent": 1, "changes": {"autograder": "one_shot"}}},
         "create_rubric": {"body": {"title": "New"}},
         "import_rubric": {"files": {"file": file}},

@@ -114,6 +114,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("judges", "import"): (Role.EDITOR, "missing.yaml"),
     ("judges", "edit"): (Role.EDITOR, "{judge} --note Hm."),
     ("judges", "use"): (Role.EDITOR, "{judge}@v1"),
+    ("judges", "try"): (Role.EDITOR, "{judge} --dataset {dataset_name} --rubric id:999999"),
     ("judges", "archive"): (Role.EDITOR, "{judge}"),
     ("judges", "restore"): (Role.EDITOR, "{judge}"),
     ("judge", "list"): (Role.VIEWER, ""),

@@ -100,6 +100,7 @@ ELSEWHERE = {
     "datasets split",  # tests/commands/datasets/test_rooms_of_data.py
     *("labels changes", "labels decide", "labels open-queue"),  # tests/api/rubrics/test_label_decisions.py
     "judges import",  # tests/commands/judges/test_judges.py
+    "judges try",  # tests/commands/judges/test_judge_tries.py
     "export",  # tests/services/exports/test_label_lineage.py
     "grade",  # tests/commands/runs/test_failed_items.py
 }

@@ -99,8 +99,15 @@ class SlowJudge:
 
     def asked(self) -> int:
         """Requests since the last script was set."""
+        return self._told("count")
+
+    def in_flight(self) -> int:
+        """Of these, the ones that are being answered."""
+        return self._told("in_flight")
+
+    def _told(self, what: str) -> int:
         with urllib.request.urlopen(f"{self.root}/script", timeout=PATIENCE_SECONDS) as answer:
-            return int(json.load(answer)["count"])
+            return int(json.load(answer)[what])
 
 
 def wait_for(happened: Callable[[], object], serve: Serve | None = None) -> None:

@@ -26,7 +26,8 @@ class Call(Schema):
 
     `request` is the body as it was sent, null where it was not kept, was pruned (`pruned_at`) or is
     `withheld` because it shows labels of items you are still to review blind. An answer taken from an earlier
-    call names it in `cached_from`, has that call's request, and cost nothing.
+    call names it in `cached_from`, has that call's request, and cost nothing. One that came in a try, or with
+    a call that was deleted since, names none and has no attempts.
     """
 
     id: int

@@ -76,10 +76,13 @@ class RunCost(Shape[ShownRunCost]):
     aside for them, where a cap held. `lost_calls`, requests that were cut off or never answered and may have
     been paid for, cost at most `lost_at_most_usd` on top.
 
-    Every figure is null while the run is `withheld`: you are to review some of its items blind.
+    Every figure is null while the run is `withheld`: you are to review some of its items blind. `of_tries`
+    are all judges that were tried, which are no runs.
     """
 
-    run: Annotated[Named | None, Field(description="Null: all runs that were deleted since.")]
+    run: Annotated[
+        Named | None, Field(description="Null: all runs that were deleted since, or, `of_tries`, none.")
+    ]
 
     @staticmethod
     def resolve_run(row: Any) -> dict[str, Any] | None:

@@ -226,6 +226,7 @@ async def _show_script(request: web.Request) -> web.Response:
     return web.json_response(
         {
             "count": script.count,
+            "in_flight": script.in_flight,
             "max_in_flight": script.max_in_flight,
             "requests": [
                 {

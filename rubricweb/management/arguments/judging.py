@@ -39,6 +39,7 @@ def judges(room: argparse.ArgumentParser) -> None:
     compared.add_argument("baseline", metavar="VERSION", help="the earlier one: support-judge@v2")
     compared.add_argument("version", metavar="VERSION", help="the later one: support-judge, the current one")
     _files(action)
+    _tries(action)
     edited = action("edit", "another name, slug or note")
     for name, what in (
         ("--name", "what the team calls it"),
@@ -51,6 +52,33 @@ def judges(room: argparse.ArgumentParser) -> None:
     action("restore", "back into lists and choosers")
     for command in (seen, compared, edited, used):
         command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _tries(action: Callable[..., argparse.ArgumentParser]) -> None:
+    tried = action(
+        "try", "ask a judge about one submission, and print each answer as it comes", "try_it", takes=""
+    )
+    tried.set_defaults(module="judges.tries")
+    tried.add_argument(
+        "judge", metavar="JUDGE", help="support-judge@v3, support-judge, or a model: endpoint-3, offline"
+    )
+    tried.add_argument("--dataset", metavar="id:N|NAME", help="the dataset the item is in")
+    tried.add_argument("--item", default="", metavar="id:N|KEY", help="the item (default: the first one)")
+    tried.add_argument(
+        "--wrong", action="store_true", help="an item on which its latest run says otherwise than people"
+    )
+    tried.add_argument("--after", default="", metavar="id:N|KEY", help="the next one after this item")
+    tried.add_argument(
+        "--submission",
+        type=Path,
+        metavar="FILE",
+        help="a text in the place of an item; - is what is piped in",
+    )
+    tried.add_argument(
+        "--rubric", metavar="id:N|FILE", help="a version's number, or a file, which is not stored"
+    )
+    tried.add_argument("--before", metavar="VERSION", help="hold it against this version: support-judge@v2")
+    tried.add_argument("--json", action="store_true", help="print a JSON object a line")
 
 
 def _files(action: Callable[..., argparse.ArgumentParser]) -> None:

@@ -40,7 +40,8 @@ def show(options: argparse.Namespace) -> int:
     console.print(facts(rows))
     runs = table(("id", "run"), ("calls", "used again", "cost"))
     for row in figures.runs:
-        named = ("", "deleted runs") if row.run is None else (str(row.run.pk), str(row.run))
+        nobodys = "judges tried" if row.of_tries else "deleted runs"
+        named = ("", nobodys) if row.run is None else (str(row.run.pk), str(row.run))
         if row.withheld:
             runs.add_row(*named, WITHHELD, "", "")
         else:

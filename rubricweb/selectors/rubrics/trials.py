@@ -1,6 +1,6 @@
 """A draft tried on one submission, at once and without leaving a trace."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -126,14 +126,32 @@ def _tried(position: int, answer: Answer | GradingError) -> TriedCriterion:
 def _scored(
     content: engine.Rubric, submission: engine.Submission, answers: tuple[TriedCriterion, ...]
 ) -> DraftTrial:
+    of_all = scored_answers(content, submission, [tried.answer for tried in answers])
+    return DraftTrial(answers, 0, of_all.score, of_all.coverage, of_all.penalty, of_all.passed)
+
+
+@dataclass(frozen=True)
+class AnswersScore:
+    """What answers to all criteria come to, as in `DraftTrial`."""
+
+    score: float | None
+    coverage: float | None
+    penalty: float | None
+    passed: bool | None
+
+
+def scored_answers(
+    rubric: engine.Rubric, submission: engine.Submission, answers: Sequence[Answer | None]
+) -> AnswersScore:
+    """The score of answers to the rubric's criteria, in their order; None is one that failed."""
     outcomes = [
-        FAILED if tried.answer is None else outcome_of(criterion, tried.answer)
-        for criterion, tried in zip(content.criteria, answers, strict=True)
+        FAILED if answer is None else outcome_of(criterion, answer)
+        for criterion, answer in zip(rubric.criteria, answers, strict=True)
     ]
-    scored = score_verdicts(content.weights, outcomes)
-    penalty = length_penalty(content.length_penalty, submission) if content.length_penalty else None
+    scored = score_verdicts(rubric.weights, outcomes)
+    penalty = length_penalty(rubric.length_penalty, submission) if rubric.length_penalty else None
     score = penalised(scored.score, penalty or 0.0)
-    return DraftTrial(answers, 0, score, scored.coverage, penalty, passed(content, score, outcomes))
+    return AnswersScore(score, scored.coverage, penalty, passed(rubric, score, outcomes))
 
 
 def _means_check(entry: Any) -> bool:

@@ -38,9 +38,14 @@ class SettledVotes:
 
 @dataclass
 class Graders:
-    """The autograders of one run, each built once."""
+    """The autograders of one run, each built once.
+
+    `examples` are shown in the place of those that the run's row names, by the 0-based place of the
+    criterion: where a rubric is tried that is not published, there are no rows to name.
+    """
 
     run: Run
+    examples: Mapping[int, tuple[Example, ...]] | None = None
     _single: dict[tuple[bool, str], PromptedAutograder] = field(default_factory=dict)
     _voting: dict[bool, PanelGrader | CascadeGrader] = field(default_factory=dict)
 
@@ -56,7 +61,7 @@ class Graders:
 
         Examples belong to the run's own version: an item that brings a rubric along is shown none.
         """
-        with_examples = bool(self.run.few_shot) and version_id == self.run.rubric_version_id
+        with_examples = self._shows_examples(version_id)
         key = with_examples, member if member in self.member_words else ""
         if key not in self._single:
             version = self.run.judge_version
@@ -66,19 +71,27 @@ class Graders:
                 reply_format=cast(ReplyFormat, self.run.reply_format),
                 normalize=self.run.normalize,
                 option_seed=self.run.option_seed,
-                examples=examples_of(self.run) if with_examples else None,
+                examples=self._shown if with_examples else None,
             )
         return self._single[key]
 
     def voting(self, version_id: int) -> PanelGrader | CascadeGrader:
         """The panel or cascade of a run that has one."""
-        with_examples = bool(self.run.few_shot) and version_id == self.run.rubric_version_id
+        with_examples = self._shows_examples(version_id)
         if with_examples not in self._voting:
             assert self.run.panel is not None, "only a run that votes is asked for one"
             self._voting[with_examples] = vote_grader(
                 self.run.panel, lambda member: cast(VerdictAutograder, self.single(version_id, member))
             )
         return self._voting[with_examples]
+
+    def _shows_examples(self, version_id: int | None) -> bool:
+        there = bool(self.examples) if self.examples is not None else bool(self.run.few_shot)
+        return there and version_id == self.run.rubric_version_id
+
+    @cached_property
+    def _shown(self) -> Mapping[int, tuple[Example, ...]]:
+        return examples_of(self.run) if self.examples is None else self.examples
 
 
 def vote_grader(

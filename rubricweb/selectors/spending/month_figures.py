@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from django.db.models import Sum
+from django.db.models import Case, Sum, Value, When
 
 from rubricweb.models import PRUNED, JournalEntry, Run, RunTally, Team, User
 from rubricweb.selectors.spending.spending import (
+    TRY,
     Spending,
     lost_calls,
     lost_usd,
@@ -22,7 +23,7 @@ MOST_RUNS = 20
 class RunCost:
     """What one run cost within the month; `unpriced` calls, of unknown cost, are in it with what was set
     aside for them, where a cap held, and `lost_calls` cost at most `lost_at_most_usd` on top. `run` None is
-    all those that were deleted since.
+    all those that were deleted since; `of_tries` all judges that were tried, which are no runs.
 
     While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
     """
@@ -35,6 +36,7 @@ class RunCost:
     lost_calls: int | None
     lost_at_most_usd: float | None
     withheld: bool = False
+    of_tries: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ def month_figures(team: Team, *, viewer: User | None, now: datetime) -> MonthFig
     untold = set(withheld_runs(viewer, team).values_list("pk", flat=True))
     rows = (
         of_month.exclude(run__in=untold)
-        .values("run_id")
+        .annotate(of_tries=Case(When(worker__startswith=f"{TRY}:", then=Value(True)), default=Value(False)))
+        .values("run_id", "of_tries")
         .annotate(
             cost_usd=Sum("cost_usd"),
             calls=Sum("calls"),
@@ -97,6 +100,7 @@ def month_figures(team: Team, *, viewer: User | None, now: datetime) -> MonthFig
             row["unpriced"],
             row["lost_calls"],
             row["lost_at_most_usd"],
+            of_tries=row["of_tries"],
         )
         for row in dearest
     ]

@@ -15,6 +15,9 @@ from rubricweb.selectors.withheld_runs import withheld_runs
 REFUSED = "The next call"
 RUN_CAP, MONTH_CAP = "the run's budget", "the team's budget"
 
+TRY = "try"
+"""How the worker of a tally begins that is of a judge somebody tried, and of no run."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spending:

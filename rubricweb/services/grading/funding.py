@@ -89,7 +89,7 @@ class Funding:
         for reply in replies:
             key = key_of(reply)
             self._budget.released(key.expected_usd)
-            if reply.cached_from is None:
+            if not reply.is_known:
                 self._budget.observe_cost(self._judges[key.judge], reply.cost_usd, reply.completion_tokens)
         self._refused_at = None
 

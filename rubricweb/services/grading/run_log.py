@@ -35,7 +35,7 @@ class RunLog:
 
     def add_reply(self, reply: Reply) -> None:
         """Counts what a person would want to know about how a reply was got."""
-        if reply.cached_from is not None:
+        if reply.is_known:
             self.add("cached")
             return
         if reply.throttled:

@@ -327,7 +327,7 @@ class GradingSession:
                 known = self._retry(partial(of.known_replies, next_stage))
                 to_store.append((of, of.line_up(next_stage, known)))
                 for (_, reply), call_id in zip(batch.arrived, batch.ids, strict=True):
-                    if reply.cached_from is None:
+                    if not reply.is_known:
                         to_store.extend(self._answer_others(of, reply, call_id))
 
     def _answer_others(

@@ -231,7 +231,7 @@ class WorkerRun:
 
     def _watch_endpoint(self, reply: Reply) -> None:
         """Counts errors of an endpoint in a row; any answer starts its count again."""
-        if reply.cached_from is not None:
+        if reply.is_known:
             return
         judge = key_of(reply).judge
         if reply.error is None or reply.error.kind not in ENDPOINT_ERRORS:

@@ -126,9 +126,9 @@ class Writer:
             return
         changes: dict[str, float] = {
             "attempts": sum(reply.attempts for reply in sent),
-            **_tokens_of(sent),
-            "cost_usd": sum(_spent_usd(reply) for reply in sent),
-            "unpriced": sum(_is_unpriced(reply) for reply in sent),
+            **tokens_of(sent),
+            "cost_usd": sum(spent_usd(reply) for reply in sent),
+            "unpriced": sum(is_unpriced(reply) for reply in sent),
         }
         with transaction.atomic():
             self._book_unanswered(sent, now)
@@ -195,15 +195,15 @@ class Writer:
 
     def add_to_tally(self, replies: Sequence[Reply], now: datetime) -> None:
         """Adds what these replies cost to the month's tally, and sets nothing aside for them any more."""
-        asked = [reply for reply in replies if reply.cached_from is None]
+        asked = [reply for reply in replies if not reply.is_known]
         freed = sum(key_of(reply).expected_usd or 0.0 for reply in replies)
         changes: dict[str, float] = {
             "calls": len(asked),
             "cached": len(replies) - len(asked),
             "attempts": sum(reply.attempts for reply in asked),
-            **_tokens_of(asked),
-            "cost_usd": sum(_spent_usd(reply) for reply in asked),
-            "unpriced": sum(_is_unpriced(reply) for reply in asked),
+            **tokens_of(asked),
+            "cost_usd": sum(spent_usd(reply) for reply in asked),
+            "unpriced": sum(is_unpriced(reply) for reply in asked),
         }
         raised: dict[str, Any] = {name: F(name) + change for name, change in changes.items() if change}
         if dearest := max((reply.cost_usd or 0.0 for reply in asked), default=0.0):
@@ -261,7 +261,7 @@ class Batch:
         return list({id(item): item for item, _ in self.arrived}.values())
 
 
-def _tokens_of(replies: Sequence[Reply]) -> dict[str, float]:
+def tokens_of(replies: Sequence[Reply]) -> dict[str, float]:
     """What these took in tokens, and what the provider's cache of prompts saved of their cost."""
     return {
         "prompt_tokens": sum(reply.prompt_tokens or 0 for reply in replies),
@@ -271,14 +271,14 @@ def _tokens_of(replies: Sequence[Reply]) -> dict[str, float]:
     }
 
 
-def _spent_usd(reply: Reply) -> float:
+def spent_usd(reply: Reply) -> float:
     """What the call is known to have cost, and for each answer of unknown cost what was set aside for it, so
     that a cap holds.
     """
     return (reply.cost_usd or 0.0) + _unpriced_answers(reply) * (key_of(reply).expected_usd or 0.0)
 
 
-def _is_unpriced(reply: Reply) -> bool:
+def is_unpriced(reply: Reply) -> bool:
     """Whether something was paid for this call and nobody knows how much."""
     return _unpriced_answers(reply) > 0
 

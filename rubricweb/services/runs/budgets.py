@@ -119,12 +119,7 @@ class BudgetReservation:
         out = config.sampling.max_output_tokens or max(
             math.ceil(LONGEST_REPLY_RATIO * usual), self._longest_completion
         )
-        asked = [config, config.as_fallback()] if config.fallback_model else [config]
-        into = _size(prompt) + TOKENS_AROUND_A_PROMPT
-        most = max(
-            (usd for one in asked if (usd := one.cost_usd(into, out)) is not None),
-            default=None,
-        )
+        most = dearest_answer_usd(config, prompt, out)
         if most is None or self._completion_tokens is None or not self._dearest_usd:
             return most
         return min(most, max(self._dearest_usd, self.expected_cost(config, prompt) or 0.0))
@@ -239,6 +234,17 @@ def _caps(run: Run, now: datetime) -> Iterator[tuple[str, Spending]]:
     monthly = run.team.monthly_budget_usd
     if monthly is not None:
         yield f"{MONTH_CAP} of {money(monthly)} for the month", month_spending(run.team, now=now)
+
+
+def dearest_answer_usd(config: JudgeConfig, prompt: Prompt, completion_tokens: int) -> float | None:
+    """What an answer of so many tokens costs at most, by the model or the one it falls back on; None for a
+    judge without prices. No token is shorter than a byte.
+    """
+    asked = [config, config.as_fallback()] if config.fallback_model else [config]
+    into = _size(prompt) + TOKENS_AROUND_A_PROMPT
+    return max(
+        (usd for one in asked if (usd := one.cost_usd(into, completion_tokens)) is not None), default=None
+    )
 
 
 def expected_prompt_tokens(prompt: Prompt) -> int:

@@ -17,6 +17,7 @@ from rubricweb.engine.autograders.examples.few_shot import (
 from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.judging.definition import JudgeExample
 from rubricweb.engine.number_format import counted
+from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Invalid
 from rubricweb.models import (
@@ -119,6 +120,20 @@ def of_judge(examples: Sequence[JudgeExample], version: RubricVersion | None) ->
             for criterion, one in sorted(shown, key=lambda pair: pair[0].position)
         ),
     )
+
+
+def by_place(shown: Sequence[JudgeExample], rubric: Rubric) -> dict[int, tuple[Example, ...]]:
+    """The same of a rubric that is not published, by the place of the criterion: where it asks in the words
+    that the example was labelled for.
+    """
+    found: dict[int, tuple[Example, ...]] = {}
+    for one in shown:
+        for place, criterion in enumerate(rubric.criteria):
+            if (criterion.id, criterion.requirement) == (one.uid, one.requirement):
+                example = Example(one.key, one.submission(), one.label, one.reason)
+                found[place] = (*found.get(place, ()), example)
+                break
+    return found
 
 
 def _means_the_same(criterion: Criterion, shown: JudgeExample) -> bool:

@@ -195,7 +195,9 @@ def drafted(
         normalize=options.normalize,
         abstention=options.abstention,
         on_error=options.on_error,
-        option_seed=_usual_seed(dataset, rubric_version) if seed is None else seed,
+        option_seed=usual_seed(dataset.pk, rubric_version.rubric_id if rubric_version else None)
+        if seed is None
+        else seed,
         panel=panel,
         few_shot=examples,
         # Of checks alone nothing is handed to a provider.
@@ -378,9 +380,11 @@ def _asks(run: Run, panel: panels.Panel | None) -> JudgeDefinition | None:
     return in_their_words(picked, named) if picked and any(named) else picked
 
 
-def _usual_seed(dataset: Dataset, rubric_version: RubricVersion | None) -> int:
-    """The same for all versions of a rubric: what did not change is asked in the same words, and so known."""
-    subject = f"dataset {dataset.pk}" if rubric_version is None else f"rubric {rubric_version.rubric_id}"
+def usual_seed(dataset_id: int, rubric_id: int | None) -> int:
+    """The same for all versions of a rubric: what did not change is asked in the same words, and so known. Of
+    items that bring their own rubrics it is that of their dataset.
+    """
+    subject = f"dataset {dataset_id}" if rubric_id is None else f"rubric {rubric_id}"
     return int.from_bytes(hashlib.sha256(subject.encode()).digest()[:4])
 
 

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from rubricweb.errors import Invalid
-from rubricweb.models import PRUNED, JudgeCall, Run, Team, User
+from rubricweb.models import PRUNED, JudgeCall, Run, Team, TriedCall, User
 from rubricweb.services.shared.journal import record
 
 MAX_DAYS = 36_500
@@ -44,13 +44,15 @@ def prune_all(*, now: datetime) -> int:
 def prune(team: Team, *, now: datetime, batch: int = 500, at_most: int | None = None) -> int:
     """Clears what was said in the team's calls that are older than it keeps them; how many calls.
 
-    Verdicts, reasons, tokens, cost and errors stay; a pruned call answers no question again. Works in
-    transactions of `batch` calls, each of which tells the journal's one line how many there are by now, and
-    stops after `at_most`: the rest is due next time. Doing it twice does nothing.
+    Verdicts, reasons, tokens, cost and errors stay; a pruned call answers no question again. What was
+    answered in tries goes as a whole, and is not counted: nothing else was kept of it. Works in transactions
+    of `batch` calls, each of which tells the journal's one line how many there are by now, and stops after
+    `at_most`: the rest is due next time. Doing it twice does nothing.
     """
     if team.keep_calls_days is None:
         return 0
     before = now - timedelta(days=team.keep_calls_days)
+    TriedCall.objects.filter(team=team, created_at__lt=before).delete()
     pruned, line = 0, None
     for ids in _due(team, before, batch):
         with transaction.atomic():

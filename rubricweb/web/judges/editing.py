@@ -1,10 +1,11 @@
 """Pages on which a judge is made, and its next version is worded."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 
 from rubricweb import access
@@ -27,6 +28,8 @@ from rubricweb.web.judges.parts.example_form import JudgeExampleForm
 from rubricweb.web.judges.parts.member_form import MemberForm
 from rubricweb.web.judges.parts.typed import LaidOut, rearranged, restored, turned, typed
 from rubricweb.web.judges.parts.wording_fields import WordingFields, texts_typed
+from rubricweb.web.judges.tries import try_form, try_typed
+from rubricweb.web.shared.tries.answers import reads_lines
 
 TURNED = (
     "The way of asking is another one: our instructions for it stand in the fields now. "
@@ -37,7 +40,7 @@ ROW_VERBS = ("add", "remove", "up", "down", "change")
 
 
 @team_page(Role.EDITOR)
-def new(request: TeamRequest) -> HttpResponse:
+def new(request: TeamRequest) -> HttpResponseBase:
     """A name, a model and a way of asking first; then what it is told, as of any version."""
     judges = endpoints.judges_of(request.team)
     begun = NewJudge(request.GET if "model" in request.GET else None, judges=judges)
@@ -60,7 +63,7 @@ def new(request: TeamRequest) -> HttpResponse:
 
 
 @team_page(Role.EDITOR)
-def edit(request: TeamRequest, judge_id: int) -> HttpResponse:
+def edit(request: TeamRequest, judge_id: int) -> HttpResponseBase:
     """The next version, from the current one or from `version`."""
     judge = access.access_judge(request.team, judge_id)
     require_judge_visible(judge, request.user)
@@ -77,7 +80,7 @@ def edit(request: TeamRequest, judge_id: int) -> HttpResponse:
             raise Invalid(f"Nothing is changed: {parent} asks just so.")
         return versions.keep_version(judge, definition, by=request.user, parent=parent, note=note)
 
-    return _sent(request, begun.definition, judges, keep, judge)
+    return _sent(request, begun.definition, judges, keep, judge, parent)
 
 
 def _begun(request: TeamRequest, judge: Judge) -> tuple[JudgeVersion, JudgeVersion]:
@@ -98,9 +101,14 @@ def _sent(
     judges: Mapping[str, JudgeConfig],
     keep: Callable[[DefinitionForm], JudgeVersion],
     judge: Judge | None,
-) -> HttpResponse:
+    parent: JudgeVersion | None = None,
+) -> HttpResponseBase:
     """Keeps what was sent; or the page again, with another way of asking, with ours put back, or refused."""
     data = request.POST
+    if data.get("action") == "try" and (reads_lines(request) or not _is_turned(data)):
+        form = _form(request, base, judges, {}, judge, data)
+        page = partial(_page, request, form, judge)
+        return try_typed(request, form, judge, parent, page, turned=_is_turned(data))
     if (laid_out := _laid_out(data, base, judges)) is not None:
         form = _form(request, base, judges, laid_out.values, judge)
         turned_now = form.initial["texts_for"] != data.get("texts_for")
@@ -187,6 +195,7 @@ def _page(
     turned: bool = False,
     laid_out: LaidOut | None = None,
     meanwhile: JudgeVersion | None = None,
+    **more: Any,
 ) -> HttpResponse:
     last = 0 if judge is None else judge.versions.order_by("-number").values_list("number", flat=True)[0]
     theirs = meanwhile.definition if meanwhile else None
@@ -216,6 +225,10 @@ def _page(
         "meanwhile": meanwhile,
         "their_settings": words.changed_settings(form.base, theirs) if theirs else [],
         "their_examples": theirs.examples if theirs and theirs.examples != form.base.examples else (),
+        "try_form": try_form(request, judge),
+        "try_url": request.get_full_path(),
+        "try_before": form["parent"].value() and f"{judge.slug}@v{form['parent'].value()}" if judge else "",
+        **more,
     }
     return render(request, "judges/edit.html", context, status=status)
 

@@ -19,6 +19,7 @@ from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.judges import words
 from rubricweb.web.judges.forms import JudgeWordsForm
 from rubricweb.web.shared.archived import archive_link, archive_words, done_by
+from rubricweb.web.shared.tries.form import TryForm
 
 
 @team_page(Role.VIEWER)
@@ -110,6 +111,12 @@ def diff(request: TeamRequest, judge_id: int) -> HttpResponse:
     return render(request, "judges/diff.html", context)
 
 
+def _may_try(request: TeamRequest, judge: Judge, context: dict[str, Any]) -> bool:
+    """Whether the page offers to try the version: to editors, from whom nothing of the judge is withheld."""
+    there = context["shown"] is not None and judge.archived_at is None and request.team.archived_at is None
+    return there and request.membership.may(Role.EDITOR) and not context["withheld"]
+
+
 def _numbered(request: TeamRequest, judge: Judge, name: str, usual: int) -> JudgeVersion:
     number = whole_number(request.GET.get(name, "").removeprefix("v"), "The version")
     return access.access_numbered_version(judge, usual if number is None else number)
@@ -123,9 +130,25 @@ def _words_of(judge: Judge) -> dict[str, str]:
     return {"name": judge.name, "slug": judge.slug, "note": judge.note}
 
 
-def _page(request: TeamRequest, judge: Judge, form: JudgeWordsForm, *, status: int = 200) -> HttpResponse:
+def version_page(
+    request: TeamRequest, judge: Judge, *, shown: JudgeVersion, status: int = 200, **more: Any
+) -> HttpResponse:
+    """The page of a judge with one of its versions, as after a try."""
+    return _page(request, judge, JudgeWordsForm(initial=_words_of(judge)), shown=shown, status=status, **more)
+
+
+def _page(
+    request: TeamRequest,
+    judge: Judge,
+    form: JudgeWordsForm,
+    *,
+    status: int = 200,
+    shown: JudgeVersion | None = None,
+    **more: Any,
+) -> HttpResponse:
     number = whole_number(request.GET.get("version"), "The version")
-    shown = judge.current if number is None else access.access_numbered_version(judge, number)
+    if shown is None:
+        shown = judge.current if number is None else access.access_numbered_version(judge, number)
     context: dict[str, Any] = {"judge": judge, "form": form, "shown": shown, **archive_words(judge)}
     if shown is not None:
         shown.judge = judge
@@ -139,4 +162,8 @@ def _page(request: TeamRequest, judge: Judge, form: JudgeWordsForm, *, status: i
             "grade_url": f"{reverse('run_new', args=[request.team.slug])}?judge={shown}",
         }
     context["versions"] = selectors.visible_versions(judge, request.user)
+    if _may_try(request, judge, context):
+        context["try_form"] = TryForm(team=request.team, viewer=request.user, judge=judge)
+        context["try_url"] = reverse("judge_try", args=[request.team.slug, judge.pk])
+    context |= more
     return render(request, "judges/judge.html", context, status=status)

@@ -14,7 +14,7 @@ from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect
 
 from rubricweb import access, engine
-from rubricweb.errors import Conflict, Invalid, NotFound
+from rubricweb.errors import Conflict, Invalid, NotFound, Refusal
 from rubricweb.models import Item, Role, Rubric
 from rubricweb.selectors.rubrics import trials
 from rubricweb.selectors.rubrics import versions as selectors
@@ -22,10 +22,12 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.rubrics import rubrics as services
 from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.http import TeamRequest, team_page, whole_number
+from rubricweb.web.rubrics import tries
 from rubricweb.web.rubrics.criterion_rows import typed
 from rubricweb.web.rubrics.forms import RubricForm
 from rubricweb.web.rubrics.views import FORMATS
 from rubricweb.web.shared.titles import titles
+from rubricweb.web.shared.tries.answers import one_line, reads_lines, refused
 
 RESHAPING = ("add", "remove", "add_option", "add_na", "remove_option", "begin_with", "show_check")
 """Buttons that change the form alone; the browser does the same by itself where scripts run."""
@@ -105,6 +107,7 @@ def _editor(
         "saved": saved,
         "revision": form.revision,
         **_preview(request, rubric, form, 0),
+        **tries.choices(request),
         **(trial or {}),
     }
     template = "rubrics/editor/_editor.html" if request.htmx else "rubrics/editor.html"
@@ -217,29 +220,48 @@ def check_fields(request: TeamRequest, rubric_id: int) -> HttpResponse:
 @team_page(Role.EDITOR)
 @require_POST
 @vary_on_headers("HX-Request")
-def try_out(request: TeamRequest, rubric_id: int) -> HttpResponse:
-    """The draft as typed on a submission: pasted, or the sample item's when nothing was."""
+def try_out(request: TeamRequest, rubric_id: int) -> HttpResponseBase:
+    """The draft as typed on a submission: that of the item that was chosen, pasted, or the sample item's when
+    nothing was. The offline judge answers within the page, another one is asked; the page's script reads
+    answers as they come.
+    """
     rubric = access.access_rubric(request.team, rubric_id)
     form = RubricForm.from_post(request.POST)
     pasted, reference = typed(request.POST, "try_submission"), typed(request.POST, "try_reference")
-    item = None if pasted.strip() else selectors.sample_item(rubric)
+    typed_in = {"try_submission": pasted, "try_reference": reference, "side": "try"}
+
+    def page(*, status: int = 200, **more: Any) -> HttpResponse:
+        response = _editor(request, rubric, form, saved=False, trial={**typed_in, "real": True, **more})
+        response.status_code = status
+        return response
+
+    try:
+        chosen = tries.item_chosen(request)
+    except Refusal as error:
+        return refused(request, error, page)
+    item = chosen or (None if pasted.strip() else selectors.sample_item(rubric))
     if item is not None:
         submission = item.to_engine()
     else:
         submission = engine.Submission(output=pasted, reference=reference if reference.strip() else None)
     nothing = item is None and not pasted.strip()
+    if (words := tries.judge_asked(request)) and not nothing:
+        on = (item, None if item else submission)
+        return tries.try_draft(request, rubric, form, words, on, page)
     context = {
         "form": form,
         "tried": None if nothing else _tried(request, form, submission),
         "tried_nothing": nothing,
         "tried_item": item,
         **titles(request, [item.pk] if item else []),
-        "try_submission": pasted,
-        "try_reference": reference,
     }
-    if request.htmx:
-        return render(request, "rubrics/preview/_trial.html", {"rubric": rubric, **context})
-    return _editor(request, rubric, form, saved=False, trial={**context, "side": "try"})
+    if request.htmx or reads_lines(request):
+        page_part = {"rubric": rubric, **context, **typed_in}
+        if request.htmx:
+            return render(request, "rubrics/preview/_trial.html", page_part)
+        html = render_to_string("rubrics/preview/_trial.html", page_part, request)
+        return one_line("try-result", html, after=item.pk if item else None)
+    return _editor(request, rubric, form, saved=False, trial={**context, **typed_in})
 
 
 def _tried(request: TeamRequest, form: RubricForm, submission: engine.Submission) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def test_what_another_team_paid_for_stays_with_that_team(asked: Run, people: Cas
     assert reply_cache.known(people.other_team.pk, [KEY]) == {}
 
 
-def test_five_hundred_different_keys_cost_one_query(asked: Run) -> None:
+def test_five_hundred_different_keys_cost_two_queries(asked: Run) -> None:
     call(asked, KEY)
     call(asked, OTHER)
     keys = [uuid.UUID(int=number % 750) for number in range(1500)]
@@ -71,4 +71,4 @@ def test_five_hundred_different_keys_cost_one_query(asked: Run) -> None:
         connection,
     ) as queries:
         assert set(reply_cache.known(asked.team_id, keys)) == {KEY, OTHER}
-    assert len(queries) == 2  # 750 different ones
+    assert len(queries) == 4  # 750 different ones, in runs and in tries

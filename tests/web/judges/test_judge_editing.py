@@ -90,6 +90,7 @@ def test_the_form_begins_with_ours_and_shows_what_is_sent_around_it(people: Cast
     # No field is left to scripts: every button sends the form.
     assert set(re.findall(r'name="action" value="([^"]+)"', answer.content.decode())) == {
         "keep",
+        "try",
         "way",
         "ours without_options",
         "ours with_options",

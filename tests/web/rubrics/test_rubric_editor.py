@@ -535,7 +535,7 @@ class TestHuge:
         huge = rubrics.create_rubric(people.team, by=people.ed, title="Huge", draft={"criteria": criteria})
         address = reverse("rubric_edit", args=[people.team.slug, huge.pk])
         # session, user, membership, team, navigation and banner, the rubric and its sample item
-        with django_assert_max_num_queries(15):
+        with django_assert_max_num_queries(19):
             response = ed.get(address)
         posted = as_posted(response.context["form"])
         assert ed.post(address, posted).status_code == 302

@@ -1,0 +1,1 @@
+"""A judge tried on one submission before a run depends on it: its answers one by one, as they come."""
