@@ -154,16 +154,8 @@ def drafted(
     require_rubric(dataset, rubric_version)
     version, options = _way_of_asking(team, options, by)
     asking = grader(options.autograder, options.reply_format, options.normalize)
-    for field, policy, known in (
-        ("abstention", options.abstention, ABSTENTION_POLICIES),
-        ("on_error", options.on_error, ERROR_POLICIES),
-        ("mode", options.mode, RunMode.values),
-    ):
-        if policy not in known:
-            raise Invalid.at(field, repr(policy), ", ".join(known))
     seed = options.option_seed
-    if seed is not None and not 0 <= seed < 2**63:
-        raise Invalid.at("option_seed", str(seed), "a whole number from 0")
+    _check_choices(options)
     items = _chosen(dataset, options, by)
     judge, panel = (
         resolved(team, version.definition)
@@ -339,6 +331,19 @@ def _judges(
     if not judge_id and judge is None and not asks_a_judge(items, rubric_version):
         return NOBODY, None
     return JudgeSnapshot.of(judge_id, judge or endpoints.choose_judge(team, judge_id)), None
+
+
+def _check_choices(options: RunOptions) -> None:
+    """Refuses what is outside a closed list, and a seed that no database keeps."""
+    for field, policy, known in (
+        ("abstention", options.abstention, ABSTENTION_POLICIES),
+        ("on_error", options.on_error, ERROR_POLICIES),
+        ("mode", options.mode, RunMode.values),
+    ):
+        if policy not in known:
+            raise Invalid.at(field, repr(policy), ", ".join(known))
+    if options.option_seed is not None and not 0 <= options.option_seed < 2**63:
+        raise Invalid.at("option_seed", str(options.option_seed), "a whole number from 0")
 
 
 def _way_of_asking(

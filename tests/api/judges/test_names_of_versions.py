@@ -94,10 +94,10 @@ def test_pages_name_it_beside_the_figures(people: Cast, sign_in, graded: Graded)
     compared = page("compare", query=f"?run={graded.first.pk}")
     link = reverse("judge", args=[slug, graded.version.judge_id])
     assert f'Graded by <a class="wrap-anywhere" href="{link}">{V1}</a>.' in compared
-    assert f"By {V2} · {V2} ·" in compared  # among the runs one may choose
-    assert "By a model · small ·" in compared
+    assert f"By {V2} <small>{V2} ·" in compared  # among the runs one may choose
+    assert "By a model <small>small ·" in compared
     assert f"{V1}</small>" in page("run_diff", graded.second.pk, graded.first.pk)
-    assert f"By {V1} · {V1} ·" in page("run_diff", graded.second.pk, graded.picked.pk)
+    assert f"By {V1} <small>{V1} ·" in page("run_diff", graded.second.pk, graded.picked.pk)
     case = Case.objects.get(key="c0")
     assert f'by <span class="wrap-anywhere">{V2}</span>' in page("case", case.pk)
     assert f"By {V1} · {V1}" in page("exports")

@@ -18,6 +18,7 @@ from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
 from tests.trying import STRICT, TryWorld, try_world
+from tests.web.judges.test_judge_editing import fields
 
 LINES = {"Accept": "application/x-ndjson"}
 
@@ -55,12 +56,7 @@ def lines_of(answer: Any) -> list[dict[str, Any]]:
 
 def worded(world: TryWorld, client: Any, **more: Any) -> dict[str, Any]:
     """What a browser sends of the form of the judge's next version, its words changed."""
-    form = client.get(url("judge_edit", world, world.first.judge_id)).context["form"]
-    sent: dict[str, Any] = {}
-    for one in (form, *form.members):
-        for field in one:
-            if (value := field.value()) not in (None, False, ""):
-                sent[field.html_name] = "on" if value is True else str(value)
+    sent = fields(client.get(url("judge_edit", world, world.first.judge_id)))
     return sent | {"text_without_options": STRICT} | asked(world) | more
 
 
@@ -316,14 +312,7 @@ def test_a_new_judge_is_tried_before_it_is_kept(world: TryWorld, sign_in) -> Non
     client = sign_in(world.people.ed)
     model = next(iter(page_models(client, world)))
     address = f"{url('judge_new', world)}?name=Fresh&model={model}&way=per_criterion+json"
-    form = client.get(address).context["form"]
-    sent = {
-        field.html_name: str(field.value())
-        for one in (form, *form.members)
-        for field in one
-        if field.value() not in (None, False, "")
-    }
-    answer = client.post(address, sent | asked(world))
+    answer = client.post(address, fields(client.get(address)) | asked(world))
     assert "It is MET." in text(answer)
     assert JudgeVersion.objects.count() == 1
     assert JudgeTry.objects.get().judge is None
