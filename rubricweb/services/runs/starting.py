@@ -1,6 +1,5 @@
 """Starting a run: everything that could be wrong is refused before a row is stored or a call paid for."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,6 +8,7 @@ from django.db.models import F, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from rubricweb.engine.autograders import PromptedAutograder
+from rubricweb.engine.autograders.option_order import usual_seed
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.judging.definition import JudgeDefinition
 from rubricweb.engine.number_format import counted
@@ -383,14 +383,6 @@ def _asks(run: Run, panel: panels.Panel | None) -> JudgeDefinition | None:
     way = {"autograder": run.autograder, "reply_format": run.reply_format}
     picked = definition_of(run.judge, run.panel, examples=shown, **way)
     return in_their_words(picked, named) if picked and any(named) else picked
-
-
-def usual_seed(dataset_id: int, rubric_id: int | None) -> int:
-    """The same for all versions of a rubric: what did not change is asked in the same words, and so known. Of
-    items that bring their own rubrics it is that of their dataset.
-    """
-    subject = f"dataset {dataset_id}" if rubric_id is None else f"rubric {rubric_id}"
-    return int.from_bytes(hashlib.sha256(subject.encode()).digest()[:4])
 
 
 def _check_batches(team: Team, asked: Sequence[JudgeSnapshot]) -> None:

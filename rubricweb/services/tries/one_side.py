@@ -8,6 +8,7 @@ from typing import Any
 
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.engine.autograders.examples.few_shot import Example
+from rubricweb.engine.autograders.option_order import usual_seed
 from rubricweb.engine.checks import run_check
 from rubricweb.engine.checks.processes.limited import at_once
 from rubricweb.engine.judging.definition import JudgeDefinition
@@ -24,7 +25,6 @@ from rubricweb.services.grading.asking.base import Outcome, outcomes
 from rubricweb.services.grading.asking.open_items import OpenItem, key_of
 from rubricweb.services.judges.definitions import resolved
 from rubricweb.services.runs import few_shot, panels
-from rubricweb.services.runs.starting import usual_seed
 from rubricweb.services.tries.answers import TriedReply, TriedResult, TriedSum, TriedVerdict
 from rubricweb.services.tries.subject import Subject
 
