@@ -84,7 +84,7 @@ def _opened(request: TeamRequest) -> tuple[NewRun, Run | None]:
 
 
 def _usual_material(request: TeamRequest) -> dict[str, Any]:
-    """The rubric, and where the address names a judge alone the dataset, that are chosen unless it names one."""
+    """What is chosen unless the address says more: a rubric, and the dataset where it names a judge alone."""
     dataset_id = whole_number(request.GET.get("dataset"), "The dataset")
     dataset = None if dataset_id is None else access.access_dataset(request.team, dataset_id)
     if dataset is None and request.GET.get("judge"):
