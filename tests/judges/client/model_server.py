@@ -59,6 +59,6 @@ LITELLM_WITHOUT = (
 
 
 def llama_cpp(file: str) -> dict[str, Any]:
-    """The list of llama.cpp's server, which names a model by its file; beside it what Ollama's clients read."""
+    """The list of llama.cpp's server, which names a model by its file, and what Ollama's clients read."""
     row = {"id": file, "aliases": [file], "object": "model", "owned_by": "llamacpp", "meta": {"n_ctx": 8192}}
     return {"models": [{"name": file, "model": file, "type": "model"}], "object": "list", "data": [row]}
