@@ -111,6 +111,11 @@ def presets() -> list[Provider]:
     return [*local, *PROVIDERS]
 
 
+def preset_called(name: str) -> Provider | None:
+    """The one with this slug or base URL."""
+    return next((one for one in presets() if name in (one.slug, one.base_url)), None)
+
+
 def filled_in(preset: Provider) -> dict[str, Any]:
     """What is known of an endpoint at this address before anybody says more."""
     prices = FREE if not preset.environment and preset.name in _OWNERS.values() else {}
@@ -185,6 +190,14 @@ def models_at(base_url: str, *, api_key: str = "", headers: Mapping[str, str] | 
         allow_private_hosts=settings.JUDGE_ALLOW_PRIVATE_HOSTS,
     )
     return _listed(config)
+
+
+def models_of_provider(slug: str) -> ModelList | None:
+    """What a provider whose key is in the environment says it has, asked with that key; None of any other."""
+    for one in providers_with_keys():
+        if one.slug == slug:
+            return models_at(one.base_url, api_key=os.environ[one.environment])
+    return None
 
 
 def models_of(team: Team, endpoint: JudgeEndpoint) -> ModelList:

@@ -58,12 +58,11 @@ def add_found(request: TeamRequest) -> HttpResponse:
 @team_page(Role.OWNER)
 @never_cache
 def new(request: TeamRequest) -> HttpResponse:
-    """A new endpoint; `?provider=mistral` fills in what is known of a provider."""
+    """A new endpoint; `?provider=mistral`, or its address, fills in what is known of a provider."""
     if request.method != "POST":
-        presets = discovery.presets()
-        preset = {one.slug: one for one in presets}.get(request.GET.get("provider", ""))
+        preset = discovery.preset_called(request.GET.get("provider", ""))
         form = JudgeForm(initial=discovery.filled_in(preset) if preset else {})
-        context = {"form": form, "presets": presets, "preset": preset}
+        context = {"form": form, "presets": discovery.presets(), "preset": preset}
         return render(request, "judges/models/model.html", context)
     form = JudgeForm(request.POST)
     if form.is_valid():
@@ -81,17 +80,19 @@ def new(request: TeamRequest) -> HttpResponse:
 def listed_models(request: TeamRequest) -> HttpResponse:
     """Which models the address in the form lists, for its field of the model; nothing without an address.
 
-    `endpoint` is the stored one that is being changed: its key goes to its own address alone.
+    `endpoint` is the stored one that is being changed: its key goes to its own address alone. `provider` is
+    one whose key is in the environment instead.
     """
+    provider = request.GET.get("provider", "")
     base_url, api_key = request.POST.get("base_url", "").strip(), request.POST.get("api_key", "")
     endpoint_id = whole_number(request.GET.get("endpoint"), "The model")
     stored = None if endpoint_id is None else access.access_endpoint(request.team, endpoint_id)
-    listed = None
-    if stored is not None and base_url == stored.base_url and not api_key:
+    listed = discovery.models_of_provider(provider)
+    if listed is None and stored is not None and base_url == stored.base_url and not api_key:
         listed = discovery.models_of(request.team, stored)
-    elif base_url:
+    elif listed is None and base_url:
         listed = discovery.models_at(base_url, api_key=api_key)
-    context = {"listed": listed, "models": discovery.offered(listed) if listed else []}
+    context = {"listed": listed, "models": discovery.offered(listed) if listed else [], "of": provider}
     return render(request, "judges/models/_listed.html", context)
 
 

@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 
-from rubricweb.judges.discovery.providers import PROVIDERS
+from rubricweb.judges.discovery.providers import PROVIDERS, Provider
 from rubricweb.models import JudgeVersion, Run
 from rubricweb.services.endpoints import discovery, endpoints
 from rubricweb.services.runs import lifecycle
@@ -198,13 +198,18 @@ def test_models_are_found_added_listed_archived_and_restored(
         server(many) as (ollama, _),
         server(file) as (llama, _),
         server(proxy, key=KEY, refusal=LITELLM_WITHOUT) as (litellm, _),
+        server(models("hosted-judge"), key=KEY) as (provider, _),
     ):
+        ours = Provider("ours", "Ours", f"http://127.0.0.1:{provider}/v1", "OUR_KEY_OF_A_TEST")
+        monkeypatch.setattr(discovery, "PROVIDERS", (ours,))
+        monkeypatch.setenv(ours.environment, KEY)
         monkeypatch.setattr(
             discovery, "LOCAL_PORTS", {ollama: "Ollama", llama: "llama.cpp", litellm: "LiteLLM"}
         )
-        monkeypatch.setenv("MISTRAL_API_KEY", KEY)
         open_as(people.alice, address)
         visit.is_told("Found here")
+        visit.hand.click(page.get_by_label("Model at Ours"))
+        visit.is_told("1 model to choose from: hosted-judge")
         visit.look("Models")
         visit.button("Add /home/ana/models/Qwen2.5-7B-Instruct-Q4_K_M.gguf")
         visit.is_told("Qwen2.5-7B-Instruct-Q4_K_M can be asked now")

@@ -1,11 +1,12 @@
 """Models that are found stand on the page of models; one click adds one."""
 
+import re
 from typing import Any
 
 import pytest
 from django.urls import reverse
 
-from rubricweb.judges.discovery.providers import PROVIDERS
+from rubricweb.judges.discovery.providers import PROVIDERS, Provider
 from rubricweb.models import JudgeEndpoint
 from rubricweb.services.endpoints import discovery, endpoints
 from tests.factories import Cast
@@ -106,7 +107,8 @@ def test_a_proxy_that_wants_a_key_leads_to_a_form_that_lists_its_models(
     with server(listed, key=KEY, refusal=LITELLM_WITHOUT) as (port, asked):
         monkeypatch.setattr(discovery, "LOCAL_PORTS", {port: "LiteLLM"})
         page = alice.get(url("settings_judges_found", people)).content.decode()
-        assert f"{url('settings_judge_new', people)}?provider=litellm" in page
+        [filled_in] = re.findall(rf'"({url("settings_judge_new", people)}\?provider=http[^"]+)"', page)
+        assert alice.get(filled_in).context["form"]["base_url"].value() == f"http://127.0.0.1:{port}/v1"
         form = alice.get(url("settings_judge_new", people), {"provider": "litellm"}).context["form"]
         address = f"http://127.0.0.1:{port}/v1"
         assert form["base_url"].value() == address
@@ -165,3 +167,20 @@ def test_editors_go_on_to_grade_with_a_model_and_viewers_do_not(people: Cast, si
     assert "Grade with Ours" in page
     assert "Remove Ours" not in page
     assert "Grade with Ours" not in sign_in(people.bob).get(url("settings_judges", people)).content.decode()
+
+
+def test_a_provider_s_models_are_listed_with_the_key_of_the_environment(
+    people: Cast, sign_in, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = sign_in(people.alice)
+    where = f"{url('settings_judge_models', people)}?provider=ours"
+    with server(models("one", "whisper-2"), key=KEY) as (port, asked):
+        ours = Provider("ours", "Ours", f"http://127.0.0.1:{port}/v1", "OUR_KEY_OF_A_TEST")
+        monkeypatch.setattr(discovery, "PROVIDERS", (ours,))
+        assert alice.post(where).status_code == 200
+        assert asked == []  # its key is not there
+        monkeypatch.setenv(ours.environment, KEY)
+        listed = alice.post(where).content.decode()
+        assert '<datalist id="listed-models-ours"><option value="one">' in listed
+        assert "whisper-2" not in listed
+        assert KEY not in listed
