@@ -1,4 +1,4 @@
-"""Real servers where they usually listen, found and graded with: `python -m benchmarks.endpoints.usual_ports`.
+"""Servers where they usually listen, found and graded with: `python -m benchmarks.endpoints.usual_ports`.
 
 Installs llama.cpp's server (xllamacpp, a wheel) and litellm's proxy into environments of their own, serves a
 random tiny model on 8080 and mocked answers on 4000, starts rubricweb with its demo, and goes from `endpoints
