@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -42,7 +43,9 @@ def ask_for_models(configs: Sequence[JudgeConfig], *, seconds: float) -> list[Mo
     async def ask_all() -> list[ModelList]:
         return await asyncio.gather(*(_ask(config, seconds) for config in configs))
 
-    return asyncio.run(ask_all())
+    # In a thread of its own: in one whose event loop is running, as a notebook's is, none can be started.
+    with ThreadPoolExecutor(max_workers=1) as apart:
+        return apart.submit(lambda: asyncio.run(ask_all())).result()
 
 
 async def _ask(config: JudgeConfig, seconds: float) -> ModelList:

@@ -1,9 +1,11 @@
 """Models are found: on this machine's usual ports, by keys in the environment, in an endpoint's own list."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
+from rubricweb.judges.discovery.model_lists import ModelList
 from rubricweb.judges.discovery.providers import PROVIDERS
 from rubricweb.services.endpoints import discovery, endpoints
 from tests.factories import Cast
@@ -163,6 +165,16 @@ def test_a_stored_endpoint_lists_its_models_with_its_own_key(people: Cast, setti
             api_key=KEY,
         )
         assert discovery.models_of(people.team, endpoint).models == ("one", "two")
+
+
+def test_a_list_is_asked_for_where_an_event_loop_is_running(settings: Any) -> None:
+    settings.JUDGE_ALLOW_PRIVATE_HOSTS = True
+
+    async def asked(port: int) -> ModelList:
+        return discovery.models_at(f"http://127.0.0.1:{port}/v1")
+
+    with server(models("one")) as (port, _):
+        assert asyncio.run(asked(port)).models == ("one",)
 
 
 def test_nobody_there_is_no_list(settings: Any) -> None:
