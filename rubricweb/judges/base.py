@@ -33,7 +33,7 @@ ERROR_KINDS: dict[str, str] = {
     "forbidden": "The API key may not do this (402, 403).",
     "not_found": "The endpoint has no such path or model (404).",
     "refused": "The model declined to answer.",
-    "truncated": "The reply hit the output token limit before it was complete.",
+    "truncated": "The reply hit the output limit, or the end of the model's context, before it was complete.",
     "unreadable_reply": "Replies came, but none carried an answer in the form asked for.",
     "missing_criterion": "The reply left criteria out, at every attempt.",
     "unreadable_batch": "The file with the answers of a batch could not be read, at every attempt.",

@@ -192,6 +192,7 @@ team_urls: list[URLPattern] = [
     path("settings/judges/new/", judges.new, name="settings_judge_new"),
     path("settings/judges/found/", judges.found, name="settings_judges_found"),
     path("settings/judges/found/add/", judges.add_found, name="settings_judge_add_found"),
+    path("settings/judges/models/", judges.listed_models, name="settings_judge_models"),
     path("settings/judges/test/", judges.test, name="settings_judge_test"),
     path("settings/judges/<int:endpoint_id>/", judges.judge, name="settings_judge"),
     path("settings/judges/<int:endpoint_id>/archive/", judges.archive, name="settings_judge_archive"),

@@ -31,8 +31,8 @@ def list_endpoints(request: TokenRequest, asked: Query[ArchivedQuery]) -> Any:
 def find_models(request: TokenRequest) -> Any:
     """Find models that need no address typed: servers on this machine's usual ports, and providers.
 
-    Asks Ollama, LM Studio, llama.cpp and vLLM on 127.0.0.1, for a second; where private addresses may not be
-    called, nobody.
+    Asks Ollama, LM Studio, llama.cpp, vLLM and LiteLLM on 127.0.0.1, for a second; where private addresses
+    may not be called, nobody.
     """
     return {
         "servers": discovery.local_servers(),

@@ -158,11 +158,17 @@ class EndpointChanges(EndpointOptions, Input):
 
 
 class LocalServer(Shape[discovery.LocalServer]):
-    """A server of models that answers on this machine; `models` are those that may judge."""
+    """A server of models that answers on this machine; `models` are those that may judge.
+
+    There are none where `wants_key`: it lists them for a key alone. `runs_here`: they run on this machine, so
+    that a token has no price.
+    """
 
     name: str
     base_url: str
     models: list[str]
+    wants_key: bool
+    runs_here: bool
 
 
 class Provider(Shape[providers.Provider]):
@@ -186,13 +192,16 @@ class FoundModels(Schema):
 
 
 class ModelList(Shape[model_lists.ModelList]):
-    """The models an endpoint says it has; `error` says why there are none."""
+    """The models an endpoint says it has; `error` says why there are none, `wants_key` whether a valid key
+    is what it lacks.
+    """
 
     base_url: str
     models: list[str]
     owner: str
     error: str
     reached: bool
+    wants_key: bool
 
 
 class ModelsAsked(Input):

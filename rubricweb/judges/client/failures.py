@@ -37,6 +37,8 @@ def status_failure(
         again = False
     if status == HTTPStatus.BAD_REQUEST and code in _REFUSAL_CODES:
         kind = "refused"
+    if is_about_key(status, body):
+        kind = "unauthorized"
     if 300 <= status < 400:
         return AttemptFailure(
             JudgeError(
@@ -47,6 +49,15 @@ def status_failure(
     said = provider_message(body, secrets)
     message = f"HTTP {status} {_phrase(status)}".rstrip() + (f": {said}" if said else "")
     return AttemptFailure(JudgeError(kind, message), again, retry_after(headers) if again else None)
+
+
+def is_about_key(status: int, body: object) -> bool:
+    """Whether an endpoint refuses for want of an API key: 401, or what LiteLLM without a database says with
+    400 of a key that is not its own.
+    """
+    return status == HTTPStatus.UNAUTHORIZED or (
+        status == HTTPStatus.BAD_REQUEST and _error_field(body, "type") == "no_db_connection"
+    )
 
 
 FALLBACK_KINDS = frozenset(

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from http import HTTPStatus
 
 import aiohttp
 import yarl
 
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.client.addresses import BlockedAddress, check_url
+from rubricweb.judges.client.failures import is_about_key
 from rubricweb.judges.client.transport import NoAnswer, Wire
 
 MOST_MODELS = 2_000
@@ -22,7 +25,8 @@ MAX_ANSWER_BYTES = 2 * 1024 * 1024
 class ModelList:
     """What came of asking one endpoint: `models` as it calls them, `owner` its own word for who serves them.
 
-    `error` says why there are none, "" where there are; `reached` is whether anything answered.
+    `error` says why there are none, "" where there are; `reached` is whether anything answered, `wants_key`
+    whether it is a server of models that lists them for a key alone.
     """
 
     base_url: str
@@ -30,6 +34,7 @@ class ModelList:
     owner: str = ""
     error: str = ""
     reached: bool = True
+    wants_key: bool = False
 
 
 def ask_for_models(configs: Sequence[JudgeConfig], *, seconds: float) -> list[ModelList]:
@@ -38,7 +43,9 @@ def ask_for_models(configs: Sequence[JudgeConfig], *, seconds: float) -> list[Mo
     async def ask_all() -> list[ModelList]:
         return await asyncio.gather(*(_ask(config, seconds) for config in configs))
 
-    return asyncio.run(ask_all())
+    # In a thread of its own: in one whose event loop is running, as a notebook's is, none can be started.
+    with ThreadPoolExecutor(max_workers=1) as apart:
+        return apart.submit(lambda: asyncio.run(ask_all())).result()
 
 
 async def _ask(config: JudgeConfig, seconds: float) -> ModelList:
@@ -57,11 +64,14 @@ async def _ask(config: JudgeConfig, seconds: float) -> ModelList:
         return ModelList(base_url, error=str(error), reached=False)
     finally:
         await wire.aclose()
+    listed = _parsed(answer.body)
     if answer.status != 200:
-        return ModelList(
-            base_url, error=f"it answered {answer.status}: {_MEANS.get(answer.status, 'no list')}"
-        )
-    return _read(base_url, answer.body)
+        refused = is_about_key(answer.status, listed)
+        means = _MEANS.get(HTTPStatus.UNAUTHORIZED if refused else answer.status, "no list")
+        # Another program that wants a password answers 401 too, but not with an error as these write it.
+        wants_key = refused and isinstance(listed, dict) and "error" in listed
+        return ModelList(base_url, error=f"it answered {answer.status}: {means}", wants_key=wants_key)
+    return _read(base_url, listed)
 
 
 _MEANS = {
@@ -71,11 +81,14 @@ _MEANS = {
 }
 
 
-def _read(base_url: str, body: bytes) -> ModelList:
+def _parsed(body: bytes) -> object:
     try:
-        listed = json.loads(body)
-    except ValueError:
-        listed = None
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _read(base_url: str, listed: object) -> ModelList:
     rows = listed.get("data") if isinstance(listed, dict) else None
     if not isinstance(rows, list):
         return ModelList(base_url, error="its answer is no list of models")

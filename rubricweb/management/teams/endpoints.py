@@ -1,6 +1,7 @@
 """`rubricweb endpoints`: the endpoints judges live at, at the terminal."""
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,6 +11,7 @@ from django.utils import timezone
 from rubricweb import access
 from rubricweb.engine.number_format import MISSING, counted
 from rubricweb.errors import Invalid
+from rubricweb.judges.discovery.providers import Provider
 from rubricweb.management.teams import judges
 from rubricweb.management.terminal import prepare
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
@@ -60,7 +62,8 @@ def find(options: argparse.Namespace) -> int:
         )
         return 0
     for server in servers:
-        say(f"{server.name} at {server.base_url}: {', '.join(server.models)}")
+        what = "lists its models for a key" if server.wants_key else ", ".join(server.models)
+        say(f"{server.name} at {server.base_url}: {what}")
     for provider in providers:
         say(f"{provider.name} at {provider.base_url}, key in {provider.environment}")
     if not servers and not providers:
@@ -68,12 +71,21 @@ def find(options: argparse.Namespace) -> int:
             "Nothing answers on the usual ports of this machine, and no provider's key is in the environment."
         )
         return 0
-    first = servers[0] if servers else None
-    address = first.base_url if first else providers[0].base_url
-    key = "" if first else f" --key-from {providers[0].environment}"
-    model = first.models[0] if first else "MODEL"
-    note(f"Add one: rubricweb endpoints add {model} --base-url {address} --model {model}{key}")
+    note(f"Add one: {_added_by(servers, providers)}")
     return 0
+
+
+def _added_by(servers: Sequence[discovery.LocalServer], providers: Sequence[Provider]) -> str:
+    """What to type to add the first that was found: one with models before one that wants a key."""
+    if first := next((one for one in servers if one.models), None):
+        model, address, key = first.models[0], first.base_url, ""
+        prices = " --input-usd 0 --output-usd 0" if first.runs_here else ""
+    else:
+        model, prices = "MODEL", ""
+        address = providers[0].base_url if providers else servers[0].base_url
+        key = f" --key-from {providers[0].environment if providers else '-'}"
+    name, typed = shlex.quote(discovery.name_of(model)), shlex.quote(model)
+    return f"rubricweb endpoints add {name} --base-url {address} --model {typed}{key}{prices}"
 
 
 def models(options: argparse.Namespace) -> int:

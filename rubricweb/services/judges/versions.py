@@ -293,7 +293,8 @@ def _free_name(team: Team, name: str) -> str:
 
 def _free_slug(team: Team, name: str) -> str:
     taken = set(Judge.objects.filter(team=team).values_list("slug", flat=True))
-    slug = slugify(name)[:NAME_MAX].strip("-_") or "judge"
+    # A dot or a colon between figures is no letter: qwen2.5:0.5b would else become qwen2505b.
+    slug = slugify(re.sub(r"[.:/]", "-", name))[:NAME_MAX].strip("-_") or "judge"
     return next(one for one in _numbered(slug, "-{}") if one not in taken and not _is_reserved(one))
 
 

@@ -20,6 +20,7 @@ MASK = "••••••••"
 """Stands for a stored value of a header: sent back unchanged, it keeps that value."""
 
 _USD = "US$ per million tokens"
+_MODEL_ATTRS = {"class": "input--mono", "list": "listed-models"}
 
 
 class _Refusable(forms.Form):
@@ -51,7 +52,11 @@ class JudgeForm(_Refusable):
         widget=forms.URLInput(attrs={"placeholder": "https://api.example.com/v1", "class": "input--mono"}),
         help_text="Everything before /chat/completions.",
     )
-    model = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"class": "input--mono"}))
+    model = forms.CharField(
+        max_length=200,
+        widget=forms.TextInput(attrs=_MODEL_ATTRS),
+        help_text="As the endpoint names it.",
+    )
     api_key = forms.CharField(
         max_length=MAX_KEY,
         required=False,
@@ -64,7 +69,7 @@ class JudgeForm(_Refusable):
     fallback_model = forms.CharField(
         max_length=200,
         required=False,
-        widget=forms.TextInput(attrs={"class": "input--mono"}),
+        widget=forms.TextInput(attrs=_MODEL_ATTRS),
         help_text="Asked at the same address when the model has failed for good. Its calls say so.",
     )
     cache_marks = forms.BooleanField(

@@ -6,17 +6,17 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.judges.discovery.providers import PROVIDERS
 from rubricweb.models import JudgeEndpoint, Role
 from rubricweb.services.endpoints import discovery, endpoints
 from rubricweb.services.endpoints.caching import caching_of
 from rubricweb.services.endpoints.trials import try_judge
-from rubricweb.web.http import TeamRequest, now, team_page
+from rubricweb.web.http import TeamRequest, now, team_page, whole_number
 from rubricweb.web.judges.forms import JudgeForm
 from rubricweb.web.shared.archived import archive_link, archive_words, done_by
 
@@ -33,8 +33,10 @@ def judges(request: TeamRequest) -> HttpResponse:
 @never_cache
 def found(request: TeamRequest) -> HttpResponse:
     """What answers on this machine, and whose keys are in the environment; with htmx that alone."""
+    servers = discovery.local_servers()
     context: dict[str, Any] = {
-        "servers": discovery.local_servers(),
+        "servers": discovery.not_added(request.team, servers),
+        "all_added": bool(servers),
         "providers": discovery.providers_with_keys(),
     }
     if request.htmx:
@@ -51,20 +53,17 @@ def add_found(request: TeamRequest) -> HttpResponse:
         added = discovery.add_found(request.team, by=request.user, base_url=base_url, model=model)
     except (Invalid, Conflict) as error:
         return _judges_page(request, refused=str(error), status=422)
-    messages.success(request, f"{added} can be asked now. Test it before a run depends on it.")
-    return redirect("settings_judges", request.team.slug)
+    return _to_added(request, added)
 
 
 @team_page(Role.OWNER)
 @never_cache
 def new(request: TeamRequest) -> HttpResponse:
-    """A new endpoint; `?provider=mistral` fills in what is known of a provider."""
+    """A new endpoint; `?provider=mistral`, or its address, fills in what is known of a provider."""
     if request.method != "POST":
-        known = {one.slug: one for one in PROVIDERS}.get(request.GET.get("provider", ""))
-        filled_in: dict[str, Any] = (
-            {"base_url": known.base_url, "cache_marks": known.cache_marks} if known else {}
-        )
-        context = {"form": JudgeForm(initial=filled_in), "presets": PROVIDERS, "preset": known}
+        preset = discovery.preset_called(request.GET.get("provider", ""))
+        form = JudgeForm(initial=discovery.filled_in(preset) if preset else {})
+        context = {"form": form, "presets": discovery.presets(), "preset": preset}
         return render(request, "judges/models/model.html", context)
     form = JudgeForm(request.POST)
     if form.is_valid():
@@ -73,9 +72,29 @@ def new(request: TeamRequest) -> HttpResponse:
         except (Invalid, Conflict) as error:
             form.refuse(error)
         else:
-            messages.success(request, f"{endpoint} can be asked now. Test it before a run depends on it.")
-            return redirect("settings_judges", request.team.slug)
+            return _to_added(request, endpoint)
     return render(request, "judges/models/model.html", {"form": form.without_secrets()}, status=422)
+
+
+@team_page(Role.OWNER)
+@require_POST
+def listed_models(request: TeamRequest) -> HttpResponse:
+    """Which models the address in the form lists, for its field of the model; nothing without an address.
+
+    `endpoint` is the stored one that is being changed: its key goes to its own address alone. `provider` is
+    one whose key is in the environment instead.
+    """
+    provider = request.GET.get("provider", "")
+    base_url, api_key = request.POST.get("base_url", "").strip(), request.POST.get("api_key", "")
+    endpoint_id = whole_number(request.GET.get("endpoint"), "The model")
+    stored = None if endpoint_id is None else access.access_endpoint(request.team, endpoint_id)
+    listed = discovery.models_of_provider(provider)
+    if listed is None and stored is not None and base_url == stored.base_url and not api_key:
+        listed = discovery.models_of(request.team, stored)
+    elif listed is None and base_url:
+        listed = discovery.models_at(base_url, api_key=api_key)
+    context = {"listed": listed, "models": discovery.offered(listed) if listed else [], "of": provider}
+    return render(request, "judges/models/_listed.html", context)
 
 
 @team_page(Role.VIEWER, post=Role.OWNER)
@@ -130,17 +149,28 @@ def test(request: TeamRequest) -> HttpResponse:
     return _judges_page(request, tested=judge_id, **context)
 
 
+def _to_added(request: TeamRequest, endpoint: JudgeEndpoint) -> HttpResponse:
+    """Back to the list, which leads on to a run with it."""
+    return redirect(f"{reverse('settings_judges', args=[request.team.slug])}?added={endpoint.judge_id}")
+
+
 def _judges_page(
     request: TeamRequest, *, archived: bool = False, status: int = 200, **more: Any
 ) -> HttpResponse:
     rows = {row.judge_id: row for row in endpoints.endpoints_of(request.team, archived=archived)}
     judges = endpoints.archived_judges(request.team) if archived else endpoints.judges_of(request.team)
     found = [
-        {"id": judge_id, "config": config, "endpoint": rows.get(judge_id)}
+        {
+            "id": judge_id,
+            "config": config,
+            "endpoint": rows.get(judge_id),
+            "is_free": config.input_usd_per_million == config.output_usd_per_million == 0,
+        }
         for judge_id, config in judges.items()
     ]
     offline = {"offline": endpoints.OFFLINE, "offline_about": endpoints.OFFLINE_ABOUT}
     context = {"judges": found, **offline, **archive_link(request, JudgeEndpoint), **more}
+    context["added"] = judges.get(request.GET.get("added", ""))
     context["looks_around"] = settings.JUDGE_ALLOW_PRIVATE_HOSTS and not archived
     return render(request, "judges/models/models.html", context, status=status)
 

@@ -75,7 +75,7 @@ def _opened(request: TeamRequest) -> tuple[NewRun, Run | None]:
         return NewRun(asked, team=request.team, viewer=request.user, selection=selected), None
     run_id = whole_number(asked.get("again"), "The run")
     if run_id is None:
-        initial = _usual_rubric(request) | _typed(asked)
+        initial = _usual_material(request) | _typed(asked)
         return NewRun(team=request.team, viewer=request.user, selection=selected, initial=initial), None
     run = access.access_run(request.team, run_id)
     judges = list(endpoints.judges_of(request.team))
@@ -83,12 +83,15 @@ def _opened(request: TeamRequest) -> tuple[NewRun, Run | None]:
     return NewRun(team=request.team, viewer=request.user, selection=selected, initial=initial), run
 
 
-def _usual_rubric(request: TeamRequest) -> dict[str, Any]:
-    """The rubric that is chosen unless the address names one."""
+def _usual_material(request: TeamRequest) -> dict[str, Any]:
+    """What is chosen unless the address says more: a rubric, and the dataset where it names a judge alone."""
     dataset_id = whole_number(request.GET.get("dataset"), "The dataset")
     dataset = None if dataset_id is None else access.access_dataset(request.team, dataset_id)
+    if dataset is None and request.GET.get("judge"):
+        dataset = plans.usual_dataset(request.team)
     version = plans.usual_version(request.team, dataset)
-    return {} if version is None else {"rubric_version": version.pk}
+    initial = {"dataset": dataset, "rubric_version": version}
+    return {name: row.pk for name, row in initial.items() if row is not None}
 
 
 def _typed(data: QueryDict) -> dict[str, Any]:

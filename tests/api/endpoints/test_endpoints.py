@@ -193,7 +193,13 @@ def test_models_are_found_without_typing_an_address(
         monkeypatch.setattr(discovery, "LOCAL_PORTS", {port: "Ollama"})
         found = alice.send("GET", "/endpoints/found")
         assert found["servers"] == [
-            {"name": "Ollama", "base_url": f"http://127.0.0.1:{port}/v1", "models": ["qwen2.5:0.5b"]}
+            {
+                "name": "Ollama",
+                "base_url": f"http://127.0.0.1:{port}/v1",
+                "models": ["qwen2.5:0.5b"],
+                "wants_key": False,
+                "runs_here": True,
+            }
         ]
         assert "mistral" in [one["slug"] for one in found["with_key"]]
         assert KEY not in json.dumps(found)

@@ -224,6 +224,15 @@ def test_models_are_found_and_listed(
         listed = alice("endpoints", "models", "Ours")
         assert (listed.code, listed.out) == (0, "tiny\n")
         assert json.loads(alice("endpoints", "models", "Ours", "--json").out)["owner"] == "vllm"
+    monkeypatch.setattr(discovery, "LOCAL_PORTS", {})
+    refusal = model_server.LITELLM_WITHOUT
+    with model_server.server(model_server.models("m"), key=KEY, refusal=refusal) as (port, _):
+        monkeypatch.setattr(discovery, "LOCAL_PORTS", {port: "LiteLLM"})
+        proxy = alice("endpoints", "find")
+        assert proxy.out == f"LiteLLM at http://127.0.0.1:{port}/v1: lists its models for a key\n"
+        assert f"--base-url http://127.0.0.1:{port}/v1 --model MODEL --key-from -" in " ".join(
+            proxy.err.split()
+        )
     gone = alice("endpoints", "models", "Ours")
     assert gone.code == 1
     assert "Ours lists no models" in gone.err
@@ -235,5 +244,8 @@ def test_models_are_found_and_listed(
             f"Ollama at http://127.0.0.1:{port}/v1: qwen2.5:0.5b",
             "Groq at https://api.groq.com/openai/v1, key in GROQ_API_KEY",
         ]
-        assert f"--base-url http://127.0.0.1:{port}/v1 --model qwen2.5:0.5b" in found.err
+        assert (
+            f"--base-url http://127.0.0.1:{port}/v1 --model qwen2.5:0.5b --input-usd 0 --output-usd 0"
+            in found.err
+        )
         assert KEY not in found.out + found.err

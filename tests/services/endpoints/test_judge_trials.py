@@ -72,6 +72,12 @@ def test_a_wrong_answer_works_and_is_said_to_be_wrong(people: Cast) -> None:
     ("action", "kind", "reached"),
     [
         (Fail(401, "Incorrect API key provided"), "unauthorized", True),
+        # LiteLLM's proxy without a database, of a key that is not its own
+        (
+            Fail(400, body='{"error": {"message": "No connected db.", "type": "no_db_connection"}}'),
+            "unauthorized",
+            True,
+        ),
         (Fail(403), "forbidden", True),
         (Fail(404, "no such model"), "not_found", True),
         (Fail(400, "bad"), "bad_request", True),

@@ -96,6 +96,8 @@ def test_picking_a_model_finds_its_judge_or_makes_it(room: Room) -> None:
         "gpt-5-mini, criterion by criterion",
     )
     assert (made.origin, made.judge.current, made.created_by) == ("picked", made, room.people.ed)
+    dotted = versions.create_judge(room.team, strict(made), by=room.people.ed, name="qwen2.5:0.5b, strict")
+    assert str(dotted) == "qwen2-5-0-5b-strict@v1"
     other = room.run(model, autograder="one_shot").judge_version
     assert other.judge.name == "gpt-5-mini, all at once"
     # Another temperature is the next version of the same judge; one with another name is the same.

@@ -196,3 +196,15 @@ def test_the_first_judge_is_chosen_where_nobody_chose(people: Cast, sign_in, kep
     form_shown = sign_in(people.ed).get(address(people)).context["form"]
     assert form_shown["judge"].value() == next(iter(endpoints.judges_of(people.team)))
     assert "checked" in str(form_shown["judge"])
+
+
+def test_a_judge_that_is_picked_first_is_offered_the_dataset_graded_last(people: Cast, sign_in, kept) -> None:
+    graded = people.team.runs.get()
+    factories.dataset(people.team, people.ed, name="Newer, never graded")
+    ed = sign_in(people.ed)
+    form = ed.get(address(people), {"judge": "support-judge@v1"}).context["form"]
+    assert (form["dataset"].value(), form["rubric_version"].value()) == (
+        graded.dataset_id,
+        graded.rubric_version_id,
+    )
+    assert ed.get(address(people)).context["form"]["dataset"].value() is None

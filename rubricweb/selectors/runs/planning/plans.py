@@ -71,6 +71,14 @@ def fitting_version(dataset: Dataset) -> RubricVersion | None:
     return RubricVersion.objects.filter(rubric=rubric_id, number__isnull=False).order_by("-number").first()
 
 
+def usual_dataset(team: Team) -> Dataset | None:
+    """What somebody who has picked a judge first is offered: the dataset graded last, else the newest."""
+    datasets = run_choices(team).datasets
+    runs = Run.objects.filter(team=team, dataset__in=datasets.values("pk")).order_by("-created_at", "-pk")
+    last = runs.values_list("dataset_id", flat=True).first()
+    return (datasets if last is None else datasets.filter(pk=last)).first()
+
+
 def usual_version(team: Team, dataset: Dataset | None) -> RubricVersion | None:
     """What a form offers first: the `fitting_version`; where there is none the newest version of the rubric
     edited last, unless every item of the dataset brings a rubric of its own.
