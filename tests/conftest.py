@@ -128,6 +128,13 @@ def _turn(item: pytest.Item) -> int:
     return 2 if item.path.name in LONG else 3
 
 
+@pytest.fixture(autouse=True)
+def _no_server_of_this_machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages look for servers of models on the usual ports: what listens there is no part of a test."""
+    if {"db", "transactional_db"} & {*request.fixturenames}:
+        monkeypatch.setattr("rubricweb.services.endpoints.discovery.LOCAL_PORTS", {})
+
+
 @pytest.fixture
 def people(db: None) -> Cast:
     """A team with one member per role, and a stranger."""
