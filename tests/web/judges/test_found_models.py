@@ -127,7 +127,10 @@ def test_a_proxy_that_wants_a_key_leads_to_a_form_that_lists_its_models(
         assert asked == []
 
 
-def test_a_server_on_this_machine_is_filled_in_as_free(people: Cast, sign_in, settings: Any) -> None:
+def test_a_server_on_this_machine_is_filled_in_as_free(
+    people: Cast, sign_in, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discovery, "LOCAL_PORTS", {11434: "Ollama"})
     alice = sign_in(people.alice)
     form = alice.get(url("settings_judge_new", people), {"provider": "ollama"}).context["form"]
     assert (form["base_url"].value(), form["output_usd_per_million"].value()) == (
