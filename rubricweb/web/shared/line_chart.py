@@ -1,6 +1,6 @@
 """Values in the order of versions or runs: columns with names, and lines of points with their intervals."""
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -8,11 +8,17 @@ from rubricweb.engine.agreement import Figure
 from rubricweb.engine.number_format import from_to, value_of
 from rubricweb.web.shared.plots import FEW, Kind
 
-NAMES_NARROW, NAMES_WIDE = 4, 8
-"""So many names stand below a chart on a phone and on a wide screen: more would lie over each other."""
+ROOM_NARROW, ROOM_WIDE = 250, 450
+"""Pixels between the first and the last column on the smallest phone and beside other cards."""
+
+CHARACTER, GAP = 6.6, 8
+"""Pixels of one character of a name, as wide as they get, and between two names."""
+
+OTHERS_NAMED = 2
+"""Of so many lines that are none of the judge in use the legend has the names; of more only how many."""
 
 NAME_CHARACTERS = 12
-"""Longer names end in an ellipsis below the chart; hovering and the table have them whole."""
+"""Longer names lose their middle below the chart; hovering and the table have them whole."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,8 @@ class ChartColumn:
 
     @property
     def short(self) -> str:
-        return self.name if len(self.name) <= NAME_CHARACTERS else f"{self.name[: NAME_CHARACTERS - 1]}…"
+        """Its beginning and its end, which is what tells runs of every night apart."""
+        return self.name if len(self.name) <= NAME_CHARACTERS else f"{self.name[:6]}…{self.name[-5:]}"
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,8 @@ class ChartLine:
         """The points a line goes through: of several at one place the last."""
         if not self.joined:
             return []
-        last = {point.column: point for point in self.points if point.is_joined}
+        known = (point for point in self.points if point.is_joined and point.figure.value is not None)
+        last = {point.column: point for point in known}
         return [last[column] for column in sorted(last)]
 
 
@@ -81,26 +89,51 @@ class LineChart:
     by_version: bool = False
 
     @cached_property
-    def ends(self) -> tuple[float, float]:
+    def ticks(self) -> tuple[float, ...]:
+        """Round numbers from the lowest end to the highest: at most seven."""
         figures = [point.figure for line in self.lines for point in line.points]
-        values = [
-            one for figure in figures for one in (figure.low, figure.value, figure.high) if one is not None
-        ]
-        return min([0.0, *values]), max([1.0, *values])
+        values = [one for figure in figures for one in (figure.low, figure.value, figure.high)]
+        known = [one for one in values if one is not None]
+        low, high = min([0.0, *known]), max([1.0, *known])
+        wanted = (high - low) / 5
+        power = 10.0 ** math.floor(math.log10(wanted))
+        step = next(power * one for one in (1, 2, 2.5, 5, 10) if power * one >= wanted - 1e-9)
+        first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+        return tuple(step * number for number in range(first, last + 1))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return self.ticks[0], self.ticks[-1]
 
     @property
     def is_empty(self) -> bool:
-        return not any(line.points for line in self.lines)
+        return not self.marks
 
-    def shown_names(self, most: int) -> frozenset[int]:
-        """The columns whose names are written: evenly spread, counted from the last, at most `most`."""
-        step = max(1, -(-len(self.columns) // most))
-        return frozenset(range(len(self.columns) - 1, -1, -step))
+    @property
+    def legend(self) -> list[tuple[Kind, str]]:
+        """Kind and label of each line; of more than two others than people and the judge only how many."""
+        old = [line for line in self.lines if line.kind == "old"]
+        told = [(line.kind, line.label) for line in self.lines if line not in old or len(old) <= OTHERS_NAMED]
+        return told if len(old) <= OTHERS_NAMED else [*told, ("old", f"{len(old)} other series")]
 
+    @property
+    def marks(self) -> list[tuple[ChartLine, ChartPoint]]:
+        """Every point that has a value with its line, from left to right, as keys reach them."""
+        pairs = [(line, point) for line in self.lines for point in line.points]
+        known = [(line, point) for line, point in pairs if point.figure.value is not None]
+        return sorted(known, key=lambda pair: pair[1].column)
 
-def merged_order(orders: Sequence[Sequence[str]]) -> list[str]:
-    """All names of several orders in one: the longest as it is, what the others add behind it."""
-    names: dict[str, None] = {}
-    for order in sorted(orders, key=len, reverse=True):
-        names |= dict.fromkeys(order)
-    return list(names)
+    def shown_names(self, room: float) -> tuple[tuple[int, str], ...]:
+        """The columns whose names are written within so many pixels, from the last, and where each is held.
+
+        They are evenly spread so that none lies over another. Where not all have room the last ends at its
+        column, so that it does not stick out, and one at the very beginning is left out.
+        """
+        count = len(self.columns)
+        longest = max((max(len(one.short), len(one.below)) for one in self.columns), default=0)
+        share = count * (longest * CHARACTER + GAP) / room
+        if share <= 1:
+            return tuple((at, "middle") for at in range(count - 1, -1, -1))
+        step = math.ceil(1.5 * share)
+        shown = [at for at in range(count - 1, -1, -step) if at + 0.5 >= step / 3]
+        return tuple((at, "middle" if at < count - 1 else "end") for at in shown)

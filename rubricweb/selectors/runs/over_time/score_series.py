@@ -28,7 +28,8 @@ class Point:
     down, None without a rule.
     While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
     A run over fewer than half of the `dataset_items` there were is a `is_try`; of a run over dev or test they
-    are those of that half. `system` is the version whose answers it judged, as assistant@v4, or "".
+    are those of that half. `system` is the version whose answers it judged, as assistant@v4, or "", and
+    `version_place` its place among those of its system.
     """
 
     run_id: int
@@ -49,6 +50,7 @@ class Point:
     withheld: bool
     lowest: float | None = None
     below_bar: float | None = None
+    version_place: int = 0
 
     @property
     def is_try(self) -> bool:
@@ -326,4 +328,5 @@ def _point(run: Run, size: RunSize, withheld: Container[Run]) -> Point:
         withheld=hidden,
         lowest=shown.score_lowest if shown else None,
         below_bar=shown.below_bar if shown else None,
+        version_place=run.system_version.position if run.system_version else 0,
     )
