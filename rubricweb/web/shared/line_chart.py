@@ -11,8 +11,8 @@ from rubricweb.web.shared.plots import FEW, Kind
 ROOM_NARROW, ROOM_WIDE = 250, 450
 """Pixels between the first and the last column on the smallest phone and beside other cards."""
 
-CHARACTER, GAP = 6.6, 8
-"""Pixels of one character of a name, as wide as they get, and between two names."""
+CHARACTER, WIDE_CHARACTER, GAP = 6.6, 11.0, 8
+"""Pixels of a character of a name, of a capital or one that is not of ASCII, and between two names."""
 
 OTHERS_NAMED = 2
 """Of so many lines that are none of the judge in use the legend has the names; of more only how many."""
@@ -130,10 +130,16 @@ class LineChart:
         column, so that it does not stick out, and one at the very beginning is left out.
         """
         count = len(self.columns)
-        longest = max((max(len(one.short), len(one.below)) for one in self.columns), default=0)
-        share = count * (longest * CHARACTER + GAP) / room
+        longest = max((_width(name) for one in self.columns for name in (one.short, one.below)), default=0.0)
+        share = count * (longest + GAP) / room
         if share <= 1:
             return tuple((at, "middle") for at in range(count - 1, -1, -1))
         step = math.ceil(1.5 * share)
         shown = [at for at in range(count - 1, -1, -step) if at + 0.5 >= step / 3]
         return tuple((at, "middle" if at < count - 1 else "end") for at in shown)
+
+
+def _width(name: str) -> float:
+    """About how many pixels a name takes: more rather than fewer."""
+    wide = [one for one in name if one.isupper() or one in "mw@%" or not one.isascii()]
+    return len(wide) * WIDE_CHARACTER + (len(name) - len(wide)) * CHARACTER

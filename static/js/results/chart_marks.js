@@ -8,9 +8,9 @@ const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
 
 /** @param {{ target: HTMLElement }} event */
 const tell = ({ target }) => {
-  const mark = target.closest?.("[data-chart] a");
-  const told = mark?.closest("figure")?.querySelector("[data-readout]");
-  if (told) told.textContent = mark.getAttribute("aria-label");
+  const mark = target.closest?.("a");
+  const told = mark?.closest("[data-chart]")?.closest("figure")?.querySelector("[data-readout]");
+  if (mark && told) told.textContent = mark.getAttribute("aria-label");
 };
 
 document.addEventListener("focusin", tell);
@@ -18,9 +18,10 @@ document.addEventListener("pointerover", tell);
 
 document.addEventListener("keydown", (event) => {
   const step = STEPS[event.key];
-  const mark = event.target.closest("[data-chart] a");
-  if (!step || !mark || hasModifier(event)) return;
+  const mark = event.target.closest("a");
+  const chart = mark?.closest("[data-chart]");
+  if (!step || !mark || !chart || hasModifier(event)) return;
   event.preventDefault(); // else the page scrolls sideways
-  const marks = [...mark.closest("[data-chart]").querySelectorAll("a")];
+  const marks = [...chart.querySelectorAll("a")];
   marks[marks.indexOf(mark) + step]?.focus();
 });
