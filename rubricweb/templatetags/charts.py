@@ -8,7 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from rubricweb.templatetags.plots import coordinate, mark_shape
-from rubricweb.web.shared.line_chart import (
+from rubricweb.web.shared.plots.line_chart import (
     ROOM_NARROW,
     ROOM_WIDE,
     ChartLine,

@@ -10,7 +10,7 @@ from pytest_django.live_server_helper import LiveServer
 from rubricweb.engine.agreement import Figure
 from rubricweb.models import Run
 from rubricweb.templatetags.charts import line_chart
-from rubricweb.web.shared.line_chart import ChartColumn, ChartLine, ChartPoint, LineChart
+from rubricweb.web.shared.plots.line_chart import ChartColumn, ChartLine, ChartPoint, LineChart
 from tests import factories
 from tests.browser.conftest import Open, session
 from tests.factories import Cast

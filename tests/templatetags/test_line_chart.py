@@ -6,7 +6,7 @@ import pytest
 
 from rubricweb.engine.agreement import Figure
 from rubricweb.templatetags.charts import line_chart, trend_svg
-from rubricweb.web.shared.line_chart import ChartColumn, ChartLine, ChartPoint, LineChart
+from rubricweb.web.shared.plots.line_chart import ChartColumn, ChartLine, ChartPoint, LineChart
 
 
 def chart(count: int, name: str = "v{}", *, values: list[float | None] | None = None) -> LineChart:

@@ -10,7 +10,7 @@ from rubricweb.models import Run, Team
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.selectors.runs.over_time.score_series import Point, Series
 from rubricweb.web.dashboard.words import labels
-from rubricweb.web.shared.line_chart import ChartColumn, ChartLine, ChartPoint, LineChart
+from rubricweb.web.shared.plots.line_chart import ChartColumn, ChartLine, ChartPoint, LineChart
 
 
 def score_chart(

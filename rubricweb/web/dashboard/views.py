@@ -20,7 +20,7 @@ from rubricweb.web.dashboard.answer import judge_picture, score_answer
 from rubricweb.web.dashboard.chart import score_chart
 from rubricweb.web.dashboard.words import distinguishing_words, labels, next_step, why_empty
 from rubricweb.web.http import TeamRequest, team_page, whole_number
-from rubricweb.web.shared.line_chart import LineChart
+from rubricweb.web.shared.plots.line_chart import LineChart
 
 # Whoever puts the first steps away does not see them again for a year.
 TOUR_COOKIE = "first-steps"

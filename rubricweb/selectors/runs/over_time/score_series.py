@@ -74,7 +74,7 @@ class Series:
     `system` in the order of its versions. Where there are several versions, `shared` has their means over
     the cases all of them answered, and only those may be joined. `place` counts the series
     of the team from 1 by their first run, whatever became of it, and from 1 the ways in which the judge of a
-    series was asked: it never changes, and neither does the colour that follows from it. `rubric_id` is None
+    series was asked: it never changes. `rubric_id` is None
     when every item brings its own rubric. `panel` says who votes and how that is settled, part by part; it is
     empty for a single judge.
     """
@@ -203,7 +203,7 @@ def _places(team: Team) -> dict[Key, tuple[int, int]]:
     """Key → its place among the team's, in the order in which runs of it were first started.
 
     The ways in which a judge was asked are counted within the number it has: so links to a series stay what
-    they were before these were told apart, and one judge keeps one colour.
+    they were before these were told apart.
     """
     rows = (
         Run.objects.filter(team=team)

@@ -11,8 +11,9 @@ from rubricweb.web.shared.plots import FEW, Kind
 ROOM_NARROW, ROOM_WIDE = 250, 450
 """Pixels between the first and the last column on the smallest phone and beside other cards."""
 
-CHARACTER, WIDE_CHARACTER, GAP = 6.6, 11.0, 8
-"""Pixels of a character of a name, of a capital or one that is not of ASCII, and between two names."""
+CHARACTER, WIDE_CHARACTER, GAP, BEFORE = 6.6, 11.0, 8, 20
+"""Pixels of a character of a name, of a capital or one that is not of ASCII, between two names, and free
+before the first column."""
 
 OTHERS_NAMED = 2
 """Of so many lines that are none of the judge in use the legend has the names; of more only how many."""
@@ -127,7 +128,7 @@ class LineChart:
         """The columns whose names are written within so many pixels, from the last, and where each is held.
 
         They are evenly spread so that none lies over another. Where not all have room the last ends at its
-        column, so that it does not stick out, and one at the very beginning is left out.
+        column, and one that would stick out at the beginning is left out.
         """
         count = len(self.columns)
         longest = max((_width(name) for one in self.columns for name in (one.short, one.below)), default=0.0)
@@ -135,7 +136,8 @@ class LineChart:
         if share <= 1:
             return tuple((at, "middle") for at in range(count - 1, -1, -1))
         step = math.ceil(1.5 * share)
-        shown = [at for at in range(count - 1, -1, -step) if at + 0.5 >= step / 3]
+        spread = range(count - 1, -1, -step)
+        shown = [at for at in spread if (at + 0.5) * room / count + BEFORE >= longest / 2]
         return tuple((at, "middle" if at < count - 1 else "end") for at in shown)
 
 
