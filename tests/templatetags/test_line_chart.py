@@ -1,4 +1,4 @@
-"""Line charts that the server draws: which names stand below, which numbers beside, what is joined."""
+"""Charts that the server draws: which names stand below, which numbers beside, what is joined and reached."""
 
 import re
 
@@ -6,6 +6,8 @@ import pytest
 
 from rubricweb.engine.agreement import Figure
 from rubricweb.templatetags.charts import line_chart, trend_svg
+from rubricweb.templatetags.plots import scatter_svg
+from rubricweb.web.shared.plots import Dot
 from rubricweb.web.shared.plots.line_chart import ChartColumn, ChartLine, ChartPoint, LineChart
 
 
@@ -89,4 +91,16 @@ def test_a_small_drawing_marks_the_value_that_stands_beside_it() -> None:
     assert re.findall(r'<svg x="(.*?)%" y="(.*?)".*?plot__mark--(\w+)', drawn) == [
         ("62.5", "13", "people"),
         ("62.5", "31", "judge"),
+    ]
+
+
+def test_dots_are_named_links_that_are_reached_from_left_to_right() -> None:
+    dots = [Dot(1.0, 0.5, "c2: people 1.00, judge 0.50", "/c2"), Dot(0.25, 1.0, "c1 <b>", "/c1")]
+    drawn = scatter_svg(dots, "Scores")
+    # From 4 to 96 %: 4 + 92 · 0.25 across, 96 − 92 · 1 down.
+    assert re.findall(
+        r'<a href="(.*?)" aria-label="(.*?)"><circle class="plot__dot" cx="(.*?)%" cy="(.*?)%"', drawn
+    ) == [
+        ("/c1", "c1 &lt;b&gt;", "27", "4"),
+        ("/c2", "c2: people 1.00, judge 0.50", "96", "50"),
     ]
