@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.agreement.raters.leading import IN_SEAT
+from rubricweb.engine.agreement.raters.leading import IN_SEAT, WITHIN
 from rubricweb.engine.number_format import counted, from_to, number, share, value_of
 from rubricweb.selectors.comparison.comparison import Overview
 from rubricweb.selectors.dashboard import Dashboard
@@ -104,7 +104,7 @@ def _rests_on(agreement: Overview) -> str:
     if seat is None:
         said = [f"{leading.name} on {labels}: {of}."]
     else:
-        name = leading.name if leading.in_seat else f"κ {IN_SEAT}"
+        name = f"κ {IN_SEAT}, {WITHIN}" if leading.within else f"κ {IN_SEAT}"
         said = [f"{name} on {counted(seat.judge.n, 'label')} by two or more people: {of}."]
         if not leading.in_seat:
             said.append(f"{leading.name} with their majority {value_of(leading.kappa)} on {labels}.")
