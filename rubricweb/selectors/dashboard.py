@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, QuerySet
 
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import (
@@ -76,10 +76,13 @@ class PassRate:
 
 @dataclass(frozen=True)
 class CriterionTrend:
-    """One criterion over the runs of a series: the judge's `values` in their order, None where not known."""
+    """One criterion over the runs of a series that may be joined: the judge's `values` in their order, None
+    where not known; `at` is the index of that of the run of the `rate`.
+    """
 
     rate: PassRate
     values: tuple[float | None, ...]
+    at: int
 
     @property
     def lost(self) -> float:
@@ -112,10 +115,10 @@ class Dashboard:
 
     `series` are drawn, of the `choices` there are; `chosen` is the one asked for, else that of the newest run
     that is no try and scored something, and `newest` its newest such point. `agreement` is the newest such
-    run over what people labelled, beside them (see `_agreement`), `unavailable` why it has no κ. `runs` are
-    all there are; `submissions` counts scored items, those of the `scored_runs`: of runs withheld from the
-    viewer none. `waiting` counts the viewer's open reviews. `pass_rates` and `groups` are those of `rated`:
-    the run of `agreement`, else the newest; `rates_withheld` where it is withheld, and both are empty.
+    run over what people labelled, beside them (see `_agreement`), `unavailable` why it has no κ. `has_runs`
+    tells of unfinished ones too, `my_queues` are those with reviews that wait for the viewer. `pass_rates`,
+    `trends` and `groups` are of `rated`: the run of `agreement`, else the newest; `rates_withheld` where it
+    is withheld, and all three are empty.
     """
 
     series: tuple[Series, ...]
@@ -129,11 +132,8 @@ class Dashboard:
     rates_withheld: bool
     groups: tuple[GroupMean, ...]
     my_queues: tuple[QueueRow, ...]
-    waiting: int
     running: tuple[RunRow, ...]
-    runs: int
-    scored_runs: int
-    submissions: int
+    has_runs: bool
     filters: RunFilters
     steps: Steps
 
@@ -168,11 +168,6 @@ def dashboard(
     chosen = newest_series(series)
     followed = {point.run_id for one in series for point in one.points if point.tells}
     mine = tuple(row for row in queues(team, viewer) if row.i_rate and row.progress.mine_left)
-    counts = wanted.aggregate(
-        runs=Count("pk"),
-        scored_runs=Count("pk", filter=~withheld.condition & Q(summary__scored__gt=0)),
-        submissions=Sum("summary__scored", filter=~withheld.condition),
-    )
     agreement = _agreement(team, viewer, followed)
     narrowed = dataset_id is not None or rubric_id is not None or len(series) < len(choices)
     drawn = wanted
@@ -198,7 +193,6 @@ def dashboard(
         rates_withheld=rates_withheld,
         groups=groups_shown(rated, viewer=viewer) if rated and not rates_withheld else (),
         my_queues=mine,
-        waiting=sum(row.progress.mine_left for row in mine),
         running=runs(
             team,
             viewer=viewer,
@@ -206,11 +200,9 @@ def dashboard(
             unended=True,
             size=RUNNING_SHOWN,
         ).rows,
-        runs=counts["runs"],
-        scored_runs=counts["scored_runs"],
-        submissions=counts["submissions"] or 0,
+        has_runs=bool(finished) or wanted.exists(),
         filters=run_filters(team),
-        steps=_steps(team, viewer, role),
+        steps=_steps(team, viewer, role, graded=bool(finished)),
     )
 
 
@@ -256,7 +248,7 @@ def _agreement(team: Team, viewer: User, followed: Collection[int]) -> Overview 
     """The newest of the `followed` runs over labelled items beside people; of runs that were started together
     the newest whose own items have labels that are not hidden from the viewer.
     """
-    runs = comparable_runs(team).filter(pk__in=followed).select_related("team")
+    runs = comparable_runs(team).filter(pk__in=followed).select_related("team", "summary")
     run = runs.first()
     if run is None:
         return None
@@ -290,9 +282,14 @@ def _trends(
     chosen: Series | None, rated: Run | None, rates: Collection[PassRate]
 ) -> tuple[CriterionTrend, ...]:
     """One query. The newest value is that of `rates`; earlier ones are counted when a run ends."""
-    if chosen is None or rated is None or rated.pk not in {point.run_id for point in chosen.points}:
+    told = [point.run_id for point in chosen.points if point.tells and not point.withheld] if chosen else []
+    if chosen is None or rated is None or rated.pk not in told:
         return ()
-    told = [point.run_id for point in chosen.points if point.tells and not point.withheld]
+    # Versions that do not share their cases are not joined, here as in the chart.
+    if chosen.shared is not None:
+        told = [run for run in told if run in chosen.shared.means]
+    if rated.pk not in told:
+        told = [rated.pk]
     kept: dict[tuple[int, int], float | None] = {
         (run, criterion): mean if mean is not None else met / (met + unmet) if met + unmet else None
         for run, criterion, met, unmet, mean in RunCriterionSummary.objects.filter(run__in=told)
@@ -305,11 +302,11 @@ def _trends(
             continue
         known = [kept.get((run, rate.criterion.pk)) for run in told]
         values = [rate.judge.value if run == rated.pk else one for run, one in zip(told, known, strict=True)]
-        found.append(CriterionTrend(rate, tuple(values)))
+        found.append(CriterionTrend(rate, tuple(values), told.index(rated.pk)))
     return tuple(sorted(found, key=lambda one: (-one.lost, one.rate.criterion.position)))
 
 
-def _steps(team: Team, viewer: User, role: Role | int) -> Steps:
+def _steps(team: Team, viewer: User, role: Role | int, *, graded: bool) -> Steps:
     """A rater's own reviewing counts, for others the team's; deciding a disagreement is the last step.
 
     Who may not decide has compared as soon as there is something to compare.
@@ -319,7 +316,7 @@ def _steps(team: Team, viewer: User, role: Role | int) -> Steps:
     rates = team.queues.filter(raters__user=viewer).exists()
     decides = role >= Role.REVIEWER
     return Steps(
-        graded=Run.objects.filter(team=team, state=RunState.FINISHED).exists(),
+        graded=graded or Run.objects.filter(team=team, state=RunState.FINISHED).exists(),
         reviewed=(mine if rates else submitted).exists(),
         compared=(
             Adjudication.objects.filter(item__dataset__team=team).exists()

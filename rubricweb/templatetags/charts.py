@@ -8,9 +8,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from rubricweb.templatetags.plots import coordinate, mark_shape
-from rubricweb.web.shared.line_chart import (
-    NAMES_NARROW,
-    NAMES_WIDE,
+from rubricweb.web.shared.plots.line_chart import (
+    ROOM_NARROW,
+    ROOM_WIDE,
     ChartLine,
     ChartPoint,
     LineChart,
@@ -24,42 +24,40 @@ TOP, BOTTOM, HEIGHT = 14, 214, 256
 LEFT, RIGHT = 5.0, 99.0
 """Per cent of the width between which the columns stand; left of them are the numbers of the y axis."""
 
-STEPS = 5
+BESIDE, REACH = 9, 12
+"""Pixels from a judge's mark to that of people, and around a mark within which the pointer is on it."""
 
 
 @register.simple_tag
 def line_chart(chart: LineChart, label: str) -> SafeString:
     """The chart with its marks as links; `label` is what a screen reader calls it."""
     return format_html(
-        '<svg class="plot plot--lines" height="{}" role="group" aria-label="{}" data-chart>{}{}{}{}</svg>',
+        '<svg class="plot plot--lines" height="{}" role="group" aria-label="{}" data-chart="">{}{}{}{}</svg>',
         HEIGHT,
         label,
         _grid(chart),
         _names(chart),
         format_html_join("", "{}", ((_path(chart, line),) for line in chart.lines)),
-        format_html_join(
-            "", "{}", ((_point(chart, line, point),) for line in chart.lines for point in line.points)
-        ),
+        format_html_join("", "{}", ((_point(chart, line, point),) for line, point in chart.marks)),
     )
 
 
 @register.simple_tag
-def trend_svg(values: Sequence[float | None], people: float | None = None) -> SafeString:
-    """A line through shares from 0 to 1, the newest a judge's mark, with people's beside it where known; the
-    newest number stands beside it."""
-    places = [
-        (100 * (at + 0.5) / len(values), 40 - 36 * min(1.0, max(0.0, value)))
-        for at, value in enumerate(values)
+def trend_svg(values: Sequence[float | None], at: int, people: float | None = None) -> SafeString:
+    """A line through shares from 0 to 1 and a judge's mark on the one at that index, whose number stands
+    beside it, with people's where known."""
+    known = {
+        index: (_small_x(index, len(values)), _small_y(value))
+        for index, value in enumerate(values)
         if value is not None
-    ]
+    }
     lines = format_html_join(
         "",
         '<line class="plot__line plot__line--judge" x1="{}%" y1="{}" x2="{}%" y2="{}"></line>',
-        (tuple(map(coordinate, (*one, *other))) for one, other in itertools.pairwise(places)),
+        (tuple(map(coordinate, (*one, *other))) for one, other in itertools.pairwise(known.values())),
     )
-    marks = [("judge", *places[-1])] if places else []
-    if people is not None and places:
-        marks.insert(0, ("people", places[-1][0], 40 - 36 * min(1.0, max(0.0, people))))
+    marks = [("people", _small_x(at, len(values)), _small_y(people))] if people is not None else []
+    marks += [("judge", *known[at])] if at in known else []
     return format_html(
         '<svg class="plot" height="44" aria-hidden="true">'
         '<line class="plot__grid" x1="0" x2="100%" y1="4" y2="4"></line>'
@@ -67,10 +65,21 @@ def trend_svg(values: Sequence[float | None], people: float | None = None) -> Sa
         lines,
         format_html_join(
             "",
-            '<svg x="{}%" y="{}" overflow="visible">{}</svg>',
-            ((coordinate(x), coordinate(y), mark_shape(kind, False)) for kind, x, y in marks),
+            '<svg x="{}%" y="{}" overflow="visible"><g transform="translate({} 0)">{}</g></svg>',
+            (
+                (coordinate(x), coordinate(y), BESIDE if kind == "people" else 0, mark_shape(kind, False))
+                for kind, x, y in marks
+            ),
         ),
     )
+
+
+def _small_x(index: int, of: int) -> float:
+    return 100 * (index + 0.5) / of
+
+
+def _small_y(value: float) -> float:
+    return 40 - 36 * min(1.0, max(0.0, value))
 
 
 def standalone(drawing: SafeString, style: str) -> str:
@@ -90,43 +99,36 @@ def _y(chart: LineChart, value: float) -> str:
 
 
 def _grid(chart: LineChart) -> SafeString:
-    low, high = chart.ends
-    values = [low + (high - low) * step / STEPS for step in range(STEPS + 1)]
     return format_html_join(
         "",
         '<line class="plot__grid" x1="{}%" x2="{}%" y1="{}" y2="{}"></line>'
         '<text x="0" y="{}" dominant-baseline="middle" aria-hidden="true">{}</text>',
         (
-            (LEFT, RIGHT, _y(chart, value), _y(chart, value), _y(chart, value), f"{value:.3g}")
-            for value in values
+            (LEFT, RIGHT, _y(chart, value), _y(chart, value), _y(chart, value), coordinate(value))
+            for value in chart.ticks
         ),
     )
 
 
 def _names(chart: LineChart) -> SafeString:
-    wide, narrow = chart.shown_names(NAMES_WIDE), chart.shown_names(NAMES_NARROW)
-    rows = []
-    for index, column in enumerate(chart.columns):
-        if index not in wide and index not in narrow:
-            continue
-        look = "" if index in wide and index in narrow else "wide" if index in wide else "narrow"
-        look = f' class="plot__name--{look}"' if look else ""
-        rows.append(
-            format_html(
-                '<g aria-hidden="true"{}><text x="{}%" y="232" text-anchor="middle">{}</text>'
-                '<text x="{}%" y="247" text-anchor="middle">{}</text></g>',
-                SafeString(look),
-                _x(chart, index),
-                column.short,
-                _x(chart, index),
-                column.below,
-            )
-        )
-    return format_html_join("", "{}", ((row,) for row in rows))
+    """Those that have room, once for wide screens and once for phones where these are not the same."""
+    wide, narrow = chart.shown_names(ROOM_WIDE), chart.shown_names(ROOM_NARROW)
+    sets = [("plot__name", wide)]
+    if wide != narrow:
+        sets = [("plot__name plot__name--wide", wide), ("plot__name plot__name--narrow", narrow)]
+    return format_html_join(
+        "",
+        '<g class="{0}" aria-hidden="true"><text x="{1}%" y="232" text-anchor="{2}">{3}</text>'
+        '<text x="{1}%" y="247" text-anchor="{2}">{4}</text></g>',
+        (
+            (look, _x(chart, at), anchor, chart.columns[at].short, chart.columns[at].below)
+            for look, shown in sets
+            for at, anchor in shown
+        ),
+    )
 
 
 def _path(chart: LineChart, line: ChartLine) -> SafeString:
-    path = line.path
     return format_html_join(
         "",
         '<line class="plot__line plot__line--{}" x1="{}%" y1="{}" x2="{}%" y2="{}"></line>',
@@ -138,15 +140,13 @@ def _path(chart: LineChart, line: ChartLine) -> SafeString:
                 _x(chart, other.column),
                 _y(chart, other.figure.value or 0.0),
             )
-            for one, other in itertools.pairwise(path)
+            for one, other in itertools.pairwise(line.path)
         ),
     )
 
 
 def _point(chart: LineChart, line: ChartLine, point: ChartPoint) -> SafeString:
     figure, x = point.figure, _x(chart, point.column)
-    if figure.value is None:
-        return SafeString("")
     interval = SafeString("")
     if figure.low is not None and figure.high is not None:
         interval = format_html(
@@ -158,13 +158,18 @@ def _point(chart: LineChart, line: ChartLine, point: ChartPoint) -> SafeString:
             _y(chart, figure.low),
             _y(chart, figure.high),
         )
+    # People stand a little to the right: of the same run the judge's mark is at the same place.
+    moved = SafeString(f' transform="translate({BESIDE} 0)"') if line.kind == "people" else ""
     return format_html(
-        '<a href="{}" aria-label="{}"><title>{}</title>{}<svg x="{}%" y="{}" overflow="visible">{}</svg></a>',
+        '<a href="{}" aria-label="{}"{}><title>{}</title>{}<svg x="{}%" y="{}" overflow="visible">'
+        '<circle r="{}" fill="transparent"></circle>{}</svg></a>',
         point.url,
         point.words,
+        moved,
         point.words,
         interval,
         x,
-        _y(chart, figure.value),
+        _y(chart, figure.value or 0.0),
+        REACH,
         mark_shape(line.kind, point.hollow),
     )

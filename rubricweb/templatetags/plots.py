@@ -100,8 +100,8 @@ def side_svg(axis: Axis, value: float | None) -> SafeString:
 
 @register.simple_tag
 def scatter_svg(dots: Sequence[Dot], label: str) -> SafeString:
-    """Dots of two shares, 0 to 1 each: across and up, every one a link. The dashed line is where both are
-    the same."""
+    """Dots of two shares, 0 to 1 each: across and up, every one a link, from left to right. The dashed line
+    is where both are the same."""
     grid = format_html_join(
         "",
         '<line class="plot__grid" x1="{0}%" x2="{0}%" y1="4%" y2="96%"></line>'
@@ -110,11 +110,15 @@ def scatter_svg(dots: Sequence[Dot], label: str) -> SafeString:
     )
     drawn = format_html_join(
         "",
-        '<a href="{}"><circle class="plot__dot" cx="{}%" cy="{}%" r="4.5"><title>{}</title></circle></a>',
-        ((dot.url, coordinate(4 + 92 * dot.across), coordinate(96 - 92 * dot.up), dot.words) for dot in dots),
+        '<a href="{}" aria-label="{}"><circle class="plot__dot" cx="{}%" cy="{}%" r="4.5"><title>{}</title>'
+        "</circle></a>",
+        (
+            (dot.url, dot.words, coordinate(4 + 92 * dot.across), coordinate(96 - 92 * dot.up), dot.words)
+            for dot in sorted(dots, key=lambda dot: (dot.across, dot.up))
+        ),
     )
     return format_html(
-        '<svg class="plot plot--scatter" role="img" aria-label="{}">{}'
+        '<svg class="plot plot--scatter" role="group" aria-label="{}" data-chart="">{}'
         '<line class="plot__gap" x1="4%" y1="96%" x2="96%" y2="4%"></line>{}</svg>',
         label,
         grid,

@@ -421,9 +421,11 @@ def test_the_pages_of_one_items_verdicts_open_once_submitted(stage: Stage, sign_
 
 @pytest.mark.parametrize("name", ["runs", "dashboard"])
 def test_a_runs_score_waits_in_lists_until_one_has_submitted(stage: Stage, sign_in, name: str) -> None:
-    """Also as htmx asks for it, and in the CSV of the chart."""
+    """Also as htmx asks for it, and in the files of the chart."""
     ann, url = stage.cast.ann, reverse(name, args=[stage.cast.team.slug])
-    client, asked = sign_in(ann), [({}, {}), ({}, HTMX), *([({"format": "csv"}, {})] * (name == "dashboard"))]
+    client, asked = sign_in(ann), [({}, {}), ({}, HTMX)]
+    if name == "dashboard":
+        asked += [({"format": "csv"}, {}), ({"format": "svg"}, {})]
     before = [text_of(client.get(url, query, headers=headers)) for query, headers in asked]
     assert not [text for text in before if factories.tells(text, factories.TELLING_SCORE)]
     stage.submit(stage.review_of(ann))

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.agreement.raters.leading import IN_SEAT, WITHIN
 from rubricweb.engine.number_format import counted, from_to, number, share, value_of
+from rubricweb.selectors.comparison.comparison import Overview
 from rubricweb.selectors.dashboard import Dashboard
 from rubricweb.selectors.runs.over_time.score_series import Point, Series
 from rubricweb.web.shared.plots import FEW, Mark, Picture, PictureRow, kappa_axis
@@ -49,12 +51,21 @@ def _basis(point: Point) -> str:
 
 
 def _before(series: Series, newest: Point) -> str:
-    earlier = [point for point in series.points if point.tells and point.run_id != newest.run_id]
+    """The mean of the run before it in the order of the series: of two versions over the cases they share."""
+    earlier = series.points[: series.points.index(newest)]
     before = [point for point in earlier if point.mean is not None and not point.withheld]
     if not before:
         return ""
-    last = before[-1] if before[-1].at <= newest.at else before[0]
-    return f"{last.system or last.name} had {number(last.mean, 2)}."
+    last, shared = before[-1], series.shared
+    if last.system == newest.system:
+        return f"{last.name} had {number(last.mean, 2)}."
+    if shared is None or not {last.run_id, newest.run_id} <= shared.means.keys():
+        return ""
+    had, has = shared.means[last.run_id].value, shared.means[newest.run_id].value
+    if shared.cases == last.cases == newest.cases:
+        return f"{last.system} had {number(had, 2)}."
+    both = f"{last.system} {number(had, 2)}, {newest.system} {number(has, 2)}"
+    return f"Over the {counted(shared.cases, 'shared case')}: {both}."
 
 
 def _weakest(board: Dashboard) -> str:
@@ -74,11 +85,29 @@ def judge_picture(board: Dashboard) -> Picture | None:
     agreement = board.agreement
     if agreement is None or agreement.leading.kappa.value is None:
         return None
-    seat, few = agreement.seat, agreement.leading.kappa.n < FEW
-    marks = [("Judge", Mark("judge", agreement.leading.kappa, few))]
-    if seat is not None:
-        marks = [("Person", Mark("people", seat.person, few)), ("Judge", Mark("judge", seat.judge, few))]
-    rows = tuple(PictureRow(name, "", mark, False) for name, mark in marks)
-    figures = [mark.figure for _, mark in marks]
-    note = f"Agreement (κ) on {counted(agreement.leading.kappa.n, 'label')} of {agreement.run.dataset.name}."
-    return Picture("Judge", rows, kappa_axis(figures, with_words=False), note)
+    figures = {"judge": agreement.leading.kappa}
+    if agreement.seat is not None:
+        figures = {"people": agreement.seat.person, "judge": agreement.seat.judge}
+    marks = [Mark("judge" if who == "judge" else "people", one, one.n < FEW) for who, one in figures.items()]
+    rows = tuple(
+        PictureRow("Judge" if mark.kind == "judge" else "Person", "", mark, percent=False) for mark in marks
+    )
+    return Picture("Judge", rows, kappa_axis(figures.values(), with_words=False), _rests_on(agreement))
+
+
+def _rests_on(agreement: Overview) -> str:
+    """Which κ it is, and on how many labels, which runs and which dataset it rests."""
+    leading, seat, others = agreement.leading, agreement.seat, len(agreement.runs) - 1
+    beside = f" and {others} started with it" if others else ""
+    of = f"{agreement.run}{beside}, over {agreement.run.dataset.name}"
+    labels = counted(leading.kappa.n, "label")
+    if seat is None:
+        said = [f"{leading.name} on {labels}: {of}."]
+    else:
+        name = f"κ {IN_SEAT}, {WITHIN}" if leading.within else f"κ {IN_SEAT}"
+        said = [f"{name} on {counted(seat.judge.n, 'label')} by two or more people: {of}."]
+        if not leading.in_seat:
+            said.append(f"{leading.name} with their majority {value_of(leading.kappa)} on {labels}.")
+    if leading.pooled is not None and leading.pooled.value is not None:
+        said.append(f"In one table of all criteria {value_of(leading.pooled)}.")
+    return " ".join(said)

@@ -10,7 +10,7 @@ from rubricweb.models import Run, Team
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.selectors.runs.over_time.score_series import Point, Series
 from rubricweb.web.dashboard.words import labels
-from rubricweb.web.shared.line_chart import ChartColumn, ChartLine, ChartPoint, LineChart, merged_order
+from rubricweb.web.shared.plots.line_chart import ChartColumn, ChartLine, ChartPoint, LineChart
 
 
 def score_chart(
@@ -34,29 +34,32 @@ def score_chart(
     by_version = bool(points) and all(point.system for point in points)
     columns = _versions(with_points) if by_version else _runs(points)
     places = {name: index for index, name in enumerate(columns)}
-    called = labels(series)
+    called = labels(series) if len(with_points) > 1 else {one.number: one.judge for one in with_points}
     lines = [
         ChartLine(
             called[one.number],
             "judge" if chosen is None or one.number == chosen.number else "old",
-            tuple(_points(one, team, places, by_version=by_version)),
+            tuple(_points(one, team, places, called[one.number] if len(with_points) > 1 else "")),
             joined=by_version or one.was_graded_in_order,
         )
         for one in sorted(with_points, key=lambda one: chosen is not None and one.number == chosen.number)
     ]
     if people is not None:
-        lines += _people(points, people, places, team, by_version=by_version)
+        lines += _people(points, people, places, team)
     return LineChart(tuple(columns.values()), tuple(lines), by_version)
 
 
 def _versions(series: Sequence[Series]) -> dict[str, ChartColumn]:
-    """Version → its column, named without the system where there is one system only, with its newest date."""
-    names = merged_order([list(dict.fromkeys(point.system for point in one.points)) for one in series])
-    at = {point.system: point.at for one in series for point in sorted(one.points, key=lambda one: one.at)}
-    one_system = len({name.partition("@")[0] for name in names}) == 1
+    """Version → its column, in the order of its system, named without it where there is one system only, with
+    the date it was graded last."""
+    systems = list(dict.fromkeys(one.system for one in series))
+    pairs = [(systems.index(one.system), point) for one in series for point in one.points]
+    order = {point.system: (system, point.version_place) for system, point in pairs}
+    at = {point.system: point.at for _, point in sorted(pairs, key=lambda pair: pair[1].at)}
+    left_out = f"{systems[0]}@" if len(systems) == 1 else ""
     return {
-        name: ChartColumn(name.partition("@")[2] or name if one_system else name, date_text(at[name], "j M"))
-        for name in names
+        name: ChartColumn(name.removeprefix(left_out), date_text(at[name], "j M"))
+        for name in sorted(order, key=order.__getitem__)
     }
 
 
@@ -66,15 +69,16 @@ def _runs(points: Sequence[Point]) -> dict[str, ChartColumn]:
     return {str(point.run_id): ChartColumn(point.name, date_text(point.at, "j M")) for point in in_time}
 
 
-def _points(one: Series, team: Team, places: Mapping[str, int], *, by_version: bool) -> Sequence[ChartPoint]:
+def _points(one: Series, team: Team, places: Mapping[str, int], label: str) -> Sequence[ChartPoint]:
+    """The points of one series; `label` tells it from the others, "" where there are none."""
     shared = one.shared.means if one.shared else {}
     return [
         ChartPoint(
-            column=places[point.system if by_version else str(point.run_id)],
+            column=_column(point, places),
             figure=shared.get(
                 point.run_id, Figure(point.mean, point.low, point.high, point.cases or point.scored or 0)
             ),
-            name=" · ".join(dict.fromkeys(filter(None, (point.system, point.name)))),
+            name=" · ".join(dict.fromkeys(filter(None, (point.system, point.name, label)))),
             url=reverse("run", args=[team.slug, point.run_id]),
             is_joined=not one.shared or point.run_id in shared,
         )
@@ -87,8 +91,6 @@ def _people(
     people: tuple[Run, PeopleEstimate],
     places: Mapping[str, int],
     team: Team,
-    *,
-    by_version: bool,
 ) -> list[ChartLine]:
     run, estimate = people
     figure = estimate.like_these or estimate.these
@@ -97,5 +99,10 @@ def _people(
         return []
     shown = Figure(figure.value, figure.low, figure.high, figure.n)
     url = f"{reverse('compare', args=[team.slug])}?run={run.pk}"
-    at = places[own.system if by_version else str(own.run_id)]
+    at = _column(own, places)
     return [ChartLine("People", "people", (ChartPoint(at, shown, f"People on {own.name}", url),))]
+
+
+def _column(point: Point, places: Mapping[str, int]) -> int:
+    """That of its version, else of its run."""
+    return places[point.system] if point.system in places else places[str(point.run_id)]

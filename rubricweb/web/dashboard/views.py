@@ -20,7 +20,7 @@ from rubricweb.web.dashboard.answer import judge_picture, score_answer
 from rubricweb.web.dashboard.chart import score_chart
 from rubricweb.web.dashboard.words import distinguishing_words, labels, next_step, why_empty
 from rubricweb.web.http import TeamRequest, team_page, whole_number
-from rubricweb.web.shared.line_chart import LineChart
+from rubricweb.web.shared.plots.line_chart import LineChart
 
 # Whoever puts the first steps away does not see them again for a year.
 TOUR_COOKIE = "first-steps"
@@ -28,11 +28,11 @@ TOUR_COOKIE_SECONDS = 365 * 24 * 3600
 EVERY_DATASET = "all"
 CHART_STYLE = (
     "text{fill:#565e6e;font:11px sans-serif}.plot__grid{stroke:#e9ebef}"
-    ".plot__line{stroke:#8a92a1;stroke-width:2}.plot__line--judge,.plot__interval--judge{stroke:#1f2733}.plot__interval{stroke-width:3;opacity:.3}"
-    ".plot__interval--people{stroke:#0b87a8}.plot__interval--old{stroke:#8a92a1}"
+    ".plot__line{stroke:#8b929e;stroke-width:2}.plot__line--judge,.plot__interval--judge{stroke:#1f2733}.plot__interval{stroke-width:3;opacity:.3}"
+    ".plot__interval--people{stroke:#0b87a8}.plot__interval--old{stroke:#8b929e}"
     ".plot__name--narrow{display:none}"
     ".plot__mark--judge{fill:#1f2733;stroke:#1f2733}.plot__mark--people{fill:#0b87a8;stroke:#0b87a8}"
-    ".plot__mark--old{fill:#8a92a1;stroke:#8a92a1}.plot__mark--hollow{fill:#fff;stroke-width:2}"
+    ".plot__mark--old{fill:#8b929e;stroke:#8b929e}.plot__mark--hollow{fill:#fff;stroke-width:2}"
 )
 """How a chart looks as a file of its own: what `plot.css` says of it, on paper."""
 COLUMNS = (

@@ -13,7 +13,7 @@ from django.utils import timezone
 from rubricweb.engine.agreement import Figure
 from rubricweb.engine.errors import Fault
 from rubricweb.web.patterns.answers import answer_examples
-from rubricweb.web.shared.line_chart import ChartColumn, ChartLine, ChartPoint, LineChart
+from rubricweb.web.shared.plots.line_chart import ChartColumn, ChartLine, ChartPoint, LineChart
 
 
 @login_not_required

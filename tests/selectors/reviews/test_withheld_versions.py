@@ -27,10 +27,10 @@ def test_runs_over_other_versions_keep_their_figures(people: Cast) -> None:
     assert (listed[new].withheld, listed[new].summary.scored) == (False, 5)
     assert (is_withheld(old, people.ann), is_withheld(new, people.ann)) == (True, False)
     found = dashboard(people.team, people.ann)
-    points = {point.run_id: point.withheld for one in found.series for point in one.points}
-    assert points == {old.pk: True, new.pk: False}
-    # Only the five scores of v4 are counted; somebody who rates nothing sees all ten.
-    assert (found.submissions, dashboard(people.team, people.bob).submissions) == (5, 10)
+    points = {point.run_id: (point.withheld, point.scored) for _, point in found.points}
+    assert points == {old.pk: (True, None), new.pk: (False, 5)}
+    # Somebody who rates nothing sees all ten.
+    assert [point.scored for _, point in dashboard(people.team, people.bob).points] == [5, 5]
 
 
 def test_equal_words_of_another_version_are_hidden_alike(people: Cast) -> None:

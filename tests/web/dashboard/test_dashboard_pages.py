@@ -39,7 +39,7 @@ def board(people: Cast, sign_in, **query: str):
 
 
 def drawn(answer) -> list[list[tuple[str, float | None]]]:
-    """Each line of the chart, oldest series first, as the name of the column and the value of each point."""
+    """Each line of the chart, that of the judge in use last, as the column and the value of each point."""
     chart = answer.context["chart"]
     return [
         [(chart.columns[point.column].name, point.figure.value) for point in line.points]
@@ -62,7 +62,7 @@ def test_a_run_is_a_point_with_interval_and_coverage(people: Cast, sign_in, grad
     assert "100%" in page
     assert drawn(answer) == [[("First run", 0.0)]]
     assert "First run scores 0.00." in page
-    assert answer.context["board"].waiting == 0
+    assert "No review waits for you." in page
 
 
 def test_people_stand_beside_the_judge_per_criterion(people: Cast, sign_in, graded: Run) -> None:
@@ -109,37 +109,14 @@ def test_a_blind_rater_sees_no_rates_of_people(people: Cast, sign_in, graded: Ru
         raters=[people.ann],
     )
     answer = sign_in(people.ann).get(reverse("dashboard", args=[people.team.slug]))
-    assert answer.context["board"].pass_rates == ()
-    assert answer.context["board"].waiting == 3
+    board = answer.context["board"]
+    assert (board.pass_rates, board.trends) == ((), ())
     page = " ".join(re.sub(r"<[^>]*>", " ", answer.content.decode()).split())
+    assert "3 Reviews First look · blind until you submit" in page
+    assert "The score of First run is hidden until you have reviewed its items." in page
+    assert "Nothing to draw until you have reviewed" in page
     assert "Pass rate by criterion Hidden until you have reviewed the items of First run ." in page
     assert "undefined" not in page.partition("Pass rate by criterion")[2]
-
-
-def test_the_tile_counts_the_runs_whose_submissions_it_counts(people: Cast, sign_in, graded: Run) -> None:
-    failed = factories.run(
-        people.team, people.ed, dataset=graded.dataset, rubric_version=graded.rubric_version, name="Failed"
-    )
-    control.cancel_run(failed, by=people.ed, now=timezone.now())
-    items = [{"submission": f"Paris, {number}."} for number in range(3)]
-    other = factories.dataset(people.team, people.ed, name="Other answers", items=items)
-    blind = factories.run(people.team, people.ed, dataset=other, rubric_version=graded.rubric_version)
-    grade(blind, InProcessJudge(lambda requirement, response: "MET"))
-    tile = re.compile(r"Submissions graded (\d+) in (\d+ runs?)")
-
-    def said(user: User) -> tuple[str, ...]:
-        page = sign_in(user).get(reverse("dashboard", args=[people.team.slug])).content.decode()
-        found = tile.search(" ".join(re.sub(r"<[^>]*>", " ", page).split()))
-        assert found is not None
-        return found.groups()
-
-    # Both graded runs have three items; the one that was cancelled has no scores.
-    assert said(people.ann) == ("6", "2 runs")
-    factories.queue(
-        people.team, people.ed, dataset=other, rubric_version=graded.rubric_version, raters=[people.ann]
-    )
-    assert said(people.ann) == ("3", "1 run")
-    assert said(people.bob) == ("6", "2 runs")
 
 
 def test_a_team_whose_runs_have_no_scores_is_not_told_that_it_has_none(people: Cast, sign_in) -> None:
@@ -225,15 +202,19 @@ def test_runs_are_joined_by_dataset_rubric_version_judge_and_autograder_only(
             autograder=autograder,
         )
         grade(run, InProcessJudge(lambda requirement, response: "MET"))
-    chart = board(people, sign_in).context["chart"]
-    assert len(chart["times"]) == 3
-    # Three series, oldest first; the one-shot run (all errors) has no mean.
-    assert [series["values"] for series in chart["series"]] == [
-        [0.0, None, None],
-        [None, 0.0, None],
-        [None, None, None],
+    answer = board(people, sign_in)
+    # Three series; that of the newest run that scored something is the judge in use, drawn last. The one-shot
+    # run (all errors) has no mean.
+    assert drawn(answer) == [[("First run", 0.0)], [("Run 3", None)], [("Run 2", 0.0)]]
+    chart = answer.context["chart"]
+    assert [column.name for column in chart.columns] == ["First run", "Run 2", "Run 3"]
+    assert [(line.kind, line.label.partition(" · ")[2]) for line in chart.lines] == [
+        ("old", "capital answers · criterion by criterion"),
+        ("old", "later answers · all criteria at once"),
+        ("judge", "later answers · criterion by criterion"),
     ]
-    assert [rule["label"] for rule in chart["breaks"]] == ["later answers", "All criteria at once"]
+    assert [one.column for line in chart.lines for one in line.path] == [0, 1]
+    assert "plot__line" not in answer.content.decode()
 
 
 def test_agreement_with_people_stands_beside_the_score(people: Cast, sign_in, graded: Run) -> None:
@@ -257,8 +238,8 @@ def test_what_is_missing_for_agreement_is_asked_of_whoever_can_do_it(
     url = reverse("dashboard", args=[people.team.slug])
 
     def said(user: User) -> str:
-        page = sign_in(user).get(url, {"dataset": dataset.pk} if narrowed else {}).content.decode()
-        return " ".join(page.partition("Human–judge κ")[2].partition("Waiting for your")[0].split())
+        page = sign_in(user).get(url, {"dataset": dataset.pk if narrowed else "all"}).content.decode()
+        return " ".join(page.partition('id="judge-title"')[2].partition("</section>")[0].split())
 
     asks_editors = "Have 3 items labelled" if narrowed else "Open a review queue over"
     assert asks_editors in said(people.ed)
@@ -304,5 +285,5 @@ def test_the_dashboard_takes_as_many_queries_however_many_runs(
         grade(run, InProcessJudge(lambda requirement, response: "MET"))
     client, url = sign_in(people.bob), reverse("dashboard", args=[people.team.slug])
     client.get(url)
-    with django_assert_max_num_queries(54):
+    with django_assert_max_num_queries(55):
         client.get(url)

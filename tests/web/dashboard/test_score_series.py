@@ -1,4 +1,4 @@
-"""Scores over time: what is joined, whose colour it has, and which run the headline follows."""
+"""Scores over time: what is joined, what it is called, and which run the headline follows."""
 
 import csv
 import io
@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from django.urls import reverse
@@ -47,16 +48,19 @@ def dataset(people: Cast, name: str, count: int = 4) -> Dataset:
 
 
 def board(people: Cast, sign_in, **query: object) -> Any:
-    return sign_in(people.bob).get(reverse("dashboard", args=[people.team.slug]), query)
+    """Of every dataset, where none is asked for."""
+    url = reverse("dashboard", args=[people.team.slug])
+    return sign_in(people.bob).get(url, {"dataset": "all"} | query)
 
 
-def lines(chart: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    """Colour of each series and the runs its line joins, in order."""
-    names = [run["name"] for run in chart["runs"]]
-    return [
-        (one["kind"], [name for name, value in zip(names, one["values"], strict=True) if value is not None])
-        for one in chart["series"]
-    ]
+def lines(page: Any) -> list[tuple[str, list[str]]]:
+    """Kind of each line, that of the judge in use last, and the runs it joins, in order."""
+    chart = page.context["chart"]
+    return [(line.kind, [chart.columns[point.column].name for point in line.path]) for line in chart.lines]
+
+
+def chart_labels(page: Any) -> list[str]:
+    return [line.label for line in page.context["chart"].lines]
 
 
 def test_runs_over_another_half_or_scored_by_other_rules_are_never_joined(
@@ -74,49 +78,82 @@ def test_runs_over_another_half_or_scored_by_other_rules_are_never_joined(
     }.items():
         graded(split, name, **options)
     page = board(people, sign_in)
-    assert [names for _, names in lines(page.context["chart"])] == [
-        ["All", "All again"],
-        ["Dev"],
-        ["Test"],
-        ["Raw"],
-        ["Strict"],
+    assert lines(page) == [
+        ("old", ["Dev"]),
+        ("old", ["Test"]),
+        ("old", ["Raw"]),
+        ("old", ["Strict"]),
+        ("judge", ["All", "All again"]),
     ]
-    labels = [line["label"].partition(" · ")[2] for line in page.context["chart"]["series"]]
-    assert labels == ["", "dev half", "test half", "raw scores", "abstentions zero"]
+    assert [label.partition(" · ")[2] for label in chart_labels(page)] == [
+        *("dev half", "test half", "raw scores", "abstentions zero"),
+        "",
+    ]
 
 
 def test_runs_over_different_datasets_are_never_joined(people: Cast, sign_in, graded: Graded) -> None:
     one, other = dataset(people, "one"), dataset(people, "other")
     for over, name in ((one, "a"), (other, "b"), (one, "c")):
         graded(over, name)
-    chart = board(people, sign_in).context["chart"]
-    assert lines(chart) == [("judge", ["a", "c"]), ("other", ["b"])]
-    assert {len(one["low"]) for one in chart["series"]} == {3}  # and bands only with their own line
+    page = board(people, sign_in)
+    assert lines(page) == [("old", ["b"]), ("judge", ["a", "c"])]
+    # From the first column to the third, past the one between them.
+    drawn = page.content.decode().partition("data-chart")[2].partition("</figure>")[0]
+    assert re.findall(r'plot__line--(\w+)" x1="([\d.]+)%" y1="[\d.]+" x2="([\d.]+)%"', drawn) == [
+        ("judge", "20.67", "83.33")
+    ]
 
 
-def test_a_series_keeps_its_colour_whatever_the_filter_and_what_came_later(
+def test_the_dataset_of_the_newest_run_is_shown_unless_another_is_asked_for(
     people: Cast, sign_in, graded: Graded
 ) -> None:
     one, other = dataset(people, "one"), dataset(people, "other")
     graded(one, "a")
     graded(other, "b")
-    assert lines(board(people, sign_in, dataset=other.pk).context["chart"]) == [("other", ["b"])]
-    third = dataset(people, "third")
-    graded(third, "c")
-    graded(other, "d")
-    assert lines(board(people, sign_in, dataset=other.pk).context["chart"]) == [("other", ["b", "d"])]
-    assert lines(board(people, sign_in, series=3).context["chart"]) == [("third", ["c"])]
+    url = reverse("dashboard", args=[people.team.slug])
+    newest = sign_in(people.bob).get(url)
+    assert lines(newest) == [("judge", ["b"])]
+    assert '<h1 class="page-head__title">other</h1>' in newest.content.decode()
+    assert lines(board(people, sign_in, dataset=one.pk)) == [("judge", ["a"])]
+    assert lines(board(people, sign_in)) == [("old", ["a"]), ("judge", ["b"])]
+    rows = list(csv.DictReader(io.StringIO(sign_in(people.bob).get(url, {"format": "csv"}).content.decode())))
+    assert [row["run"] for row in rows] == ["b"]
 
 
-def test_the_sixth_series_has_the_first_colour_and_another_mark(
+def test_a_series_keeps_its_number_whatever_the_filter_and_what_came_later(
     people: Cast, sign_in, graded: Graded
 ) -> None:
-    for number in range(6):
+    one, other = dataset(people, "one"), dataset(people, "other")
+    graded(one, "a")
+    graded(other, "b")
+
+    def numbers(**query: object) -> list[str]:
+        return [found.number for found in board(people, sign_in, **query).context["board"].series]
+
+    assert numbers(dataset=other.pk) == ["2"]
+    graded(dataset(people, "third"), "c")
+    graded(other, "d")
+    assert numbers(dataset=other.pk) == ["2"]
+    assert numbers(series=3) == ["3"]
+    assert lines(board(people, sign_in, series=3)) == [("judge", ["c"])]
+
+
+def test_of_many_series_the_legend_names_the_one_in_use_and_counts_the_others(
+    people: Cast, sign_in, graded: Graded
+) -> None:
+    for number in range(3):
         graded(dataset(people, f"data {number}", count=1), f"run {number}")
+    label = "Capitals v1 · data"
+    assert board(people, sign_in).context["chart"].legend == [
+        ("old", f"{label} 0"),
+        ("old", f"{label} 1"),
+        ("judge", f"{label} 2"),
+    ]
+    graded(dataset(people, "data 3", count=1), "run 3")
     page = board(people, sign_in)
-    drawn = page.context["chart"]["series"]
-    assert [(one["kind"], one["turn"]) for one in (drawn[0], drawn[5])] == [("judge", 0), ("judge", 1)]
-    assert page.content.decode().count("swatch--judge swatch--turn-1") == 1
+    assert page.context["chart"].legend == [("judge", f"{label} 3"), ("old", "3 other series")]
+    # Each mark says which it is of.
+    assert f'aria-label="run 1 · {label} 1: 0.00' in page.content.decode()
 
 
 def test_the_headline_follows_no_try(people: Cast, sign_in, graded: Graded, version: RubricVersion) -> None:
@@ -125,11 +162,11 @@ def test_the_headline_follows_no_try(people: Cast, sign_in, graded: Graded, vers
     graded(whole, "dry run", item_ids=items[:3])  # 3 of 8 is fewer than half
     only_tries = board(people, sign_in).content.decode()
     assert "Nothing to draw: every run here is a try" in only_tries
-    assert "data-chart-time" not in only_tries
+    assert "data-chart" not in only_tries
     graded(whole, "all of it")
     page = board(people, sign_in)
     assert page.context["board"].newest.name == "all of it"
-    assert lines(page.context["chart"]) == [("judge", ["all of it"])]
+    assert lines(page) == [("judge", ["all of it"])]
     # The table and the file tell of it, and that it is none of the line.
     assert "a try on 3 of 8 items: not in the chart" in page.content.decode()
     rows = list(csv.DictReader(io.StringIO(board(people, sign_in, format="csv").content.decode())))
@@ -171,7 +208,7 @@ def test_a_run_whose_every_call_failed_is_followed_by_nobody(
     assert (found.newest.run_id, found.rated, found.agreement.run) == (judged.pk, judged, judged)
     # UNMET of two where people say MET once: one of two agrees, and by chance half would. κ is 0.
     text = " ".join(re.sub(r"<[^>]*>", " ", page.content.decode()).split())
-    assert "2 verdicts of judged, over whole" in text
+    assert "κ on 2 labels: judged, over whole." in text
     # The table tells of both.
     assert [point.name for _, point in found.points] == ["broken", "judged"]
     elsewhere = factories.run(
@@ -181,7 +218,7 @@ def test_a_run_whose_every_call_failed_is_followed_by_nobody(
     alone = board(people, sign_in, dataset=elsewhere.dataset_id)
     assert (alone.context["board"].newest, alone.context["board"].rated) == (None, None)
     text = " ".join(alone.content.decode().split())
-    assert "no run over half of its dataset or more has finished with a score yet" in text
+    assert "No run over half of its dataset or more has finished with a score." in text
 
 
 def test_a_run_is_no_try_because_items_came_later(people: Cast, sign_in, graded: Graded) -> None:
@@ -232,8 +269,7 @@ def test_series_that_differ_in_model_panel_or_examples_alone_do_not_read_alike(
 
     asked("small")
     asked("large")
-    [label] = [one["label"] for one in board(people, sign_in, series=2).context["chart"]["series"]]
-    assert label == "Capitals v1"  # drawn alone
+    assert chart_labels(board(people, sign_in, series=2)) == ["ours"]  # drawn alone
     asked("small", rule="majority")
     asked("small", rule="any", quorum=0.6)
     shown = FewShotSnapshot(data.pk, None, (), 1, 7, "one", (ExampleSnapshot(1, 1, "MET", ""),))
@@ -242,20 +278,13 @@ def test_series_that_differ_in_model_panel_or_examples_alone_do_not_read_alike(
         Run.objects.filter(pk=Run.objects.latest("pk").pk).update(few_shot=replace(shown, digest=digest))
     page = board(people, sign_in)
     ours, panel = "Capitals v1 · ours", "Capitals v1 · panel of 2"
-    assert [one["label"] for one in page.context["chart"]["series"]] == [
+    assert chart_labels(page) == [
         f"{ours} · small · no examples",
         f"{ours} · large · no examples",
         f"{panel} · settled by majority · however few votes",
         f"{panel} · settled by any · at least 60% of the votes",
         f"{ours} · large · 1 example, seed 7 · series 5",
         f"{ours} · large · 1 example, seed 7 · series 6",
-    ]
-    # Nothing can be said of the last one that is not so of the one before: no rule without words.
-    assert [rule["label"] for rule in page.context["chart"]["breaks"]] == [
-        "large",
-        "panel of 2",
-        "settled by any · at least 60% of the votes",
-        "ours · 1 example, seed 7",
     ]
     text = " ".join(page.content.decode().split())
     assert "ours · criterion by criterion · large · 1 example, seed 7 · series 6" in text
@@ -271,15 +300,34 @@ def test_another_filter_renews_the_export_and_the_series_to_choose_from(
     graded(one, "a")
     graded(one, "b", normalize=False)
     graded(other, "c")
-    url, query = reverse("dashboard", args=[people.team.slug]), {"dataset": one.pk}
-    swapped = sign_in(people.bob).get(url, query, headers={"HX-Request": "true"}).content.decode()
-    assert f'href="?dataset={one.pk}&amp;format=csv"' in swapped
-    field = swapped.partition('id="series-field" hx-swap-oob="true"')[2].partition("</select>")[0]
-    assert [option.rpartition(">")[2] for option in field.split("</option>")[:-1]] == [
-        "All; each figure of the newest run that has it",
-        "Capitals v1",
-        "Capitals v1 · raw scores",
+    page = board(people, sign_in, dataset=one.pk).content.decode()
+    assert f'href="?dataset={one.pk}&amp;format=csv"' in page
+    assert f'href="?dataset={one.pk}&amp;format=svg"' in page
+    menu = page.partition("Series:</span>")[2].partition("</details>")[0]
+    items = re.findall(r'class="menu__item" href="([^"]*)"[^>]*?>([^<]*)</a>', menu)
+    assert items == [
+        (f"?dataset={one.pk}&amp;series=1", "Capitals v1"),
+        (f"?dataset={one.pk}&amp;series=2", "Capitals v1 · raw scores"),
+        (f"?dataset={one.pk}", "All series"),
     ]
+    # Of one series there is nothing to choose.
+    assert "Series:</span>" not in board(people, sign_in, dataset=other.pk).content.decode()
+
+
+def test_the_chart_goes_out_as_a_picture_with_its_own_rules(people: Cast, sign_in, graded: Graded) -> None:
+    one = dataset(people, "one")
+    graded(one, "a <&> b")
+    graded(one, "c")
+    answer = board(people, sign_in, format="svg")
+    assert answer["Content-Type"] == "image/svg+xml"
+    assert answer["Content-Disposition"] == 'attachment; filename="scores.svg"'
+    svg = "{http://www.w3.org/2000/svg}"
+    root = ElementTree.fromstring(answer.content)
+    assert [title.text for title in root.iter(f"{svg}title")] == [
+        "a <&> b: 0.00, 0.00 to 0.49",
+        "c: 0.00, 0.00 to 0.49",
+    ]
+    assert ".plot__mark--judge" in (root.findtext(f"{svg}style") or "")
 
 
 def test_the_number_of_queries_does_not_grow_with_runs_and_tries(

@@ -26,7 +26,6 @@ def addresses(people: Cast) -> dict[str, str]:
         "rubrics": reverse("rubrics", args=[slug]),
         "datasets": reverse("datasets", args=[slug]),
         "items": reverse("dataset", args=[slug, dataset.pk]),
-        "board": reverse("dashboard", args=[slug]),
         "runs": reverse("runs", args=[slug]),
     }
 
@@ -44,7 +43,6 @@ def swapped(client: Client, address: str, **asked: str) -> str:
         ("datasets", {"q": "towns"}, "1 dataset shown"),
         ("items", {}, "3 items shown"),
         ("items", {"q": "lyon"}, "1 item shown"),
-        ("board", {}, "1 run shown"),
         ("runs", {"state": "finished"}, "1 run shown"),
         ("runs", {"state": "failed"}, "0 runs shown"),
     ],

@@ -30,9 +30,9 @@ class Point:
     down, None without a rule.
     While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
     A run over fewer than half of the `dataset_items` there were is a `is_try`; of a run over dev or test they
-    are those of that half. `system` is the version whose answers it judged, as assistant@v4, or "";
-    `judge_version` the one that graded it, as support-judge@v3, or "" where nobody named it and while it is
-    not told.
+    are those of that half. `system` is the version whose answers it judged, as assistant@v4, or "", and
+    `version_place` its place among those of its system; `judge_version` the one that graded it, as
+    support-judge@v3, or "" where nobody named it and while it is not told.
     """
 
     run_id: int
@@ -54,6 +54,7 @@ class Point:
     lowest: float | None = None
     below_bar: float | None = None
     judge_version: str = ""
+    version_place: int = 0
 
     @property
     def is_try(self) -> bool:
@@ -77,7 +78,7 @@ class Series:
     `system` in the order of its versions. Where there are several versions, `shared` has their means over
     the cases all of them answered, and only those may be joined. `place` counts the series
     of the team from 1 by their first run, whatever became of it, and from 1 the ways in which the judge of a
-    series was asked: it never changes, and neither does the colour that follows from it. `rubric_id` is None
+    series was asked: it never changes. `rubric_id` is None
     when every item brings its own rubric. `panel` says who votes and how that is settled, part by part; it is
     empty for a single judge.
     """
@@ -215,7 +216,7 @@ def _places(team: Team) -> dict[Key, tuple[int, int]]:
     """Key → its place among the team's, in the order in which runs of it were first started.
 
     The ways in which a judge was asked are counted within the number it has: so links to a series stay what
-    they were before these were told apart, and one judge keeps one colour.
+    they were before these were told apart.
     """
     rows = (
         Run.objects.filter(team=team)
@@ -345,4 +346,5 @@ def _point(run: Run, size: RunSize, withheld: Container[Run], judges: frozenset[
         lowest=shown.score_lowest if shown else None,
         below_bar=shown.below_bar if shown else None,
         judge_version=str(version) if version is not None and version.is_named else "",
+        version_place=run.system_version.position if run.system_version else 0,
     )
