@@ -112,7 +112,7 @@ def test_a_blind_rater_sees_no_rates_of_people(people: Cast, sign_in, graded: Ru
     assert answer.context["board"].pass_rates == ()
     assert answer.context["board"].waiting == 3
     page = " ".join(re.sub(r"<[^>]*>", " ", answer.content.decode()).split())
-    assert "Pass rate by criterion Hidden until you have reviewed the items of First run ." in page
+    assert "Pass rate by criterion Hidden until you finish your reviews of First run ." in page
     assert "undefined" not in page.partition("Pass rate by criterion")[2]
 
 
