@@ -316,7 +316,7 @@ def _print_estimate(estimate: PeopleEstimate) -> None:
     console = terminal()
     _print_plain_means(estimate)
     if estimate.unavailable is not None:
-        print_unavailable(estimate.unavailable, of="What people would say of all items is not known.")
+        print_unavailable(estimate.unavailable, of="The estimated human score of all items is not known.")
         return
     for of, mean in ((f"over {estimate.population}", estimate.these), (estimate.about, estimate.like_these)):
         assert mean is not None

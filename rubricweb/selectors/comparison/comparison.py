@@ -134,7 +134,7 @@ class Comparison:
         systems = ", ".join(run.system or "no system named" for run in self.runs)
         return (
             f"{started}. All figures count them as one judge, over the answers of {systems}; only the "
-            f"expected mean score is of {self.run} alone."
+            f"estimated human score is of {self.run} alone."
         )
 
     @property

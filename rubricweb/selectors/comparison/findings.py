@@ -138,7 +138,7 @@ def _bias(comparison: Comparison) -> ComparisonFinding | None:
         if reach < LEAST_VALUE_APART:
             title = f"The judge is neither lenient nor strict: its bias is within ±{LEAST_VALUE_APART}."
         else:
-            title = "Whether the judge is lenient or strict is open."
+            title = "No clear bias."
         return ComparisonFinding("info", title, text)
     side = "higher" if comparison.leaning == "lenient" else "lower"
     title = f"The judge is {comparison.leaning}: its answers make scores {side} than people's do."
@@ -270,7 +270,7 @@ def _people(tested: _Tested, of: str = "", within: str = "") -> ComparisonFindin
         return ComparisonFinding("success", title, f"{text}.{tested.holm_note}")
     text += f"; at least {RELIABLE_ALPHA} is the usual bar for tentative conclusions.{tested.holm_note}"
     if tested.side == 0:
-        title = _title(of, "Whether people agree well enough to measure a judge is open.")
+        title = _title(of, "Not enough labels to say whether people agree.")
         return ComparisonFinding("info", title, text)
     title = _title(of, "People differ among themselves too much to measure a judge finely.")
     text += " Sharpen the criteria they differ on before blaming the judge."
@@ -298,7 +298,7 @@ def _human_ceiling(
     if tested.side > 0:
         title = f"The judge agrees with {people} better than one of them does."
         return ComparisonFinding("success", _title(of, title), numbers)
-    title = f"Whether the judge is as good as one of {people} is open: the difference may be 0."
+    title = f"The judge may be as good as one of {people}; {ceiling.n:,} labels cannot tell."
     return ComparisonFinding("info", _title(of, title), numbers)
 
 

@@ -48,7 +48,7 @@ def _version(version: RubricVersion | None) -> str:
     return str(version) if version else "the items’ own rubrics"
 
 
-# ── Excluded and special cases ───────────────────────────────────────────────────────────────────
+# ── Left out ───────────────────────────────────────────────────────────────────
 
 
 def special_cases(comparison: Comparison, inbox: str, *, has_choices: bool) -> Iterator[Fact]:
@@ -184,7 +184,7 @@ def bias_words(agreement: ScoreAgreement, confidence: float) -> str:
 
 
 def estimate_words(estimate: PeopleEstimate) -> str:
-    """What the expected mean score rests on."""
+    """What the estimated human score rests on."""
     these, needed = estimate.these, estimate.needed
     if these is None:
         return ""

@@ -26,7 +26,7 @@ def score_answer(board: Dashboard) -> ScoreAnswer | None:
         return None
     name = newest.system or newest.name
     if newest.withheld:
-        return ScoreAnswer(f"The score of {name} is hidden until you have reviewed its items.", "")
+        return ScoreAnswer(f"The score of {name} is hidden until you finish your reviews.", "")
     if newest.mean is None:
         return None
     figure = Figure(newest.mean, newest.low, newest.high, newest.cases or 0)

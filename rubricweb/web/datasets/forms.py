@@ -76,7 +76,7 @@ class MappingForm(forms.Form):
     system = forms.CharField(
         max_length=201,
         required=False,
-        label="All of them are answers of",
+        label="System version",
     )
 
     keep_all = forms.BooleanField(

@@ -75,7 +75,7 @@ class CalibrationRulesForm(RefusableForm):
         help_text="Share of labels in the round that must be right to continue. Empty: no pass mark.",
     )
     extra_rater_below = _Percent(
-        label="One more rater below, in percent",
+        label="Add a rater when agreement is below (%)",
         help_text="An item whose raters agree on a smaller share of its criteria gets one more, once. "
         "Who is asked may guess that the others differed. Empty: never.",
     )

@@ -159,7 +159,7 @@ class NewQueue(SourceForm):
     criteria = CriterionIds(label="Criteria", required=False)
     criteria_of = forms.IntegerField(required=False)
     systems = SystemsField(
-        label="Whose answers",
+        label="System versions",
         help_text="Answers of other versions never come in, whether added later or by hand. "
         "None ticked: every version, later ones too.",
     )
@@ -195,7 +195,7 @@ class NewQueue(SourceForm):
     )
     order = forms.ChoiceField(
         choices=[
-            ("", "samples as drawn, others as in the dataset"),
+            ("", "default order"),
             *((order, order.label) for order in Order if order != Order.DRAWN),
         ],
         required=False,

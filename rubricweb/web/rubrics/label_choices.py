@@ -16,7 +16,7 @@ NOTHING = "-"
 """The value of a select that carries an option to nothing."""
 
 EXPLAINED = (
-    (LATER, "Decide later", "They count for nothing under the new words until somebody decides."),
+    (LATER, "Decide later", "Not used until somebody decides."),
     ("carry", "Carry", "The same question in other words: labels count for both."),
     (
         "label_again",

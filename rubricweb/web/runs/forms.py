@@ -76,7 +76,7 @@ class NewRun(VotingFields):
         help_text="An item that brings a rubric along is always graded by its own.",
     )
     systems = SystemsField(
-        label="Whose answers", help_text="One run starts for each; the budget is divided among them."
+        label="System versions", help_text="One run starts for each; the budget is divided among them."
     )
     half = HalfField(
         help_text="Examples for the judge come from no test case, and from no case that is graded."

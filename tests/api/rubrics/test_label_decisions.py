@@ -1,4 +1,4 @@
-"""Labels under other words through the API and at the terminal: the same object, the same refusals."""
+"""Existing labels through the API and at the terminal: the same object, the same refusals."""
 
 import json
 from collections.abc import Callable

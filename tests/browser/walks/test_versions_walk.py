@@ -63,7 +63,7 @@ def test_the_answers_of_a_new_version_are_added_graded_and_compared_with_the_las
     main.get_by_role("link", name="Add items").click()
     page.locator("input[type=file]").set_input_files(str(file))
     page.get_by_role("button", name="Continue").click()
-    page.get_by_label("All of them are answers of").fill("assistant@v5")
+    page.get_by_label("System version").fill("assistant@v5")
     main.get_by_role("button", name=re.compile("^Add")).first.click()
     page.goto(dataset)
     expect(main.locator(".facts")).to_contain_text("assistant@v5")

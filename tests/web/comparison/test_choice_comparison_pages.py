@@ -169,7 +169,7 @@ def test_a_rubric_without_binary_criteria_says_why_there_are_no_common_figures(
 
 def test_scores_of_whole_items_are_held_against_each_other(people: Cast, sign_in, graded) -> None:
     content = text(page(sign_in(people.bob), url(people, "compare")))
-    assert "Expected mean score" in content
+    assert "Estimated human score" in content
     assert "No item has a score of people yet" in content  # nothing is graded: the run has answers only
 
 

@@ -113,9 +113,9 @@ def test_a_blind_rater_sees_no_rates_of_people(people: Cast, sign_in, graded: Ru
     assert (board.pass_rates, board.trends) == ((), ())
     page = " ".join(re.sub(r"<[^>]*>", " ", answer.content.decode()).split())
     assert "3 Reviews First look · blind until you submit" in page
-    assert "The score of First run is hidden until you have reviewed its items." in page
+    assert "The score of First run is hidden until you finish your reviews." in page
     assert "Nothing to draw until you have reviewed" in page
-    assert "Pass rate by criterion Hidden until you have reviewed the items of First run ." in page
+    assert "Pass rate by criterion Hidden until you finish your reviews of First run ." in page
     assert "undefined" not in page.partition("Pass rate by criterion")[2]
 
 

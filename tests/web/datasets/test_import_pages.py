@@ -183,7 +183,7 @@ def test_the_first_file_may_say_which_version_answered_so_that_the_next_is_compa
     first = url(people, "dataset_import")
     rows = '{"id": "a", "prompt": "Why?", "submission": "%s"}\n'
     step = ed.post(first, {"file": SimpleUploadedFile("replies.jsonl", (rows % "So.").encode())}).url
-    assert b"All of them are answers of" in ed.get(step).content
+    assert b"System version" in ed.get(step).content
     assert b'name="keep_all"' not in ed.get(step).content  # there are none before
     wrong = ed.post(step, {"system": "a/b"})
     assert (wrong.status_code, Dataset.objects.exists()) == (422, False)

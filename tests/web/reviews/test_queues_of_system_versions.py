@@ -87,7 +87,7 @@ def test_who_may_know_reads_the_versions_of_a_queue(
 ) -> None:
     queue = world.queue(systems=[SystemVersion.objects.get(pk=ids["v4"])])
     ed, ann = sign_in(people.ed), sign_in(people.ann)
-    told = '<dt>Whose answers</dt><dd class="wrap-anywhere">assistant@v4</dd>'
+    told = '<dt>System versions</dt><dd class="wrap-anywhere">assistant@v4</dd>'
     assert told in text(ed.get(at("queue", people, queue.pk)))
     assert "answers of assistant@v4" in text(ed.get(at("queues", people)))
     assert "Whose answers: assistant@v4. Others are refused." in text(

@@ -1,4 +1,4 @@
-"""Labels under other words on the pages: chosen at publication, changed on the page of the version."""
+"""Existing labels on the pages: chosen at publication, changed on the page of the version."""
 
 import html
 import json
@@ -193,9 +193,9 @@ def test_a_first_version_and_one_that_only_weighs_otherwise_ask_nothing(
     rubric = first.rubric
     assert rubric is not None
     ed = sign_in(people.ed)
-    assert "Labels under other words" not in text(ed.get(url(people, "rubric_publish", rubric.pk)))
+    assert "Existing labels" not in text(ed.get(url(people, "rubric_publish", rubric.pk)))
     rubrics.publish(rubric, by=people.ed, decisions={})
-    assert "Labels under other words" not in text(ed.get(url(people, "rubric_version", rubric.pk, 2)))
+    assert "Existing labels" not in text(ed.get(url(people, "rubric_version", rubric.pk, 2)))
     assert not LabelDecision.objects.exists()
 
 
