@@ -7,15 +7,13 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import (
-    Adjudication,
     Criterion,
     Review,
     ReviewState,
-    Role,
+    Rubric,
     Run,
     RunCriterionSummary,
     RunItem,
-    RunState,
     Team,
     User,
     unarchived,
@@ -97,16 +95,23 @@ class CriterionTrend:
 
 
 @dataclass(frozen=True)
-class Steps:
-    """The three first steps; each is done or not."""
+class FirstSteps:
+    """What a team without a run has done towards its first one.
 
-    graded: bool
+    `rubric`: one is published; `draft` is the one edited last where none is. `dataset`: there is one, of
+    those not archived; `any_dataset` counts the archived too. `reviewed`: a review was submitted.
+    """
+
+    rubric: bool
+    draft: Rubric | None
+    dataset: bool
+    any_dataset: bool
     reviewed: bool
-    compared: bool
 
     @property
-    def over(self) -> bool:
-        return self.graded and self.reviewed and self.compared
+    def count(self) -> int:
+        """How many are done."""
+        return self.rubric + self.dataset + self.reviewed
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ class Dashboard:
     run over what people labelled, beside them (see `_agreement`), `unavailable` why it has no κ. `has_runs`
     tells of unfinished ones too, `my_queues` are those with reviews that wait for the viewer. `pass_rates`,
     `trends` and `groups` are of `rated`: the run of `agreement`, else the newest; `rates_withheld` where it
-    is withheld, and all three are empty.
+    is withheld, and all three are empty. `steps` are of a team without any run, archived ones included.
     """
 
     series: tuple[Series, ...]
@@ -135,7 +140,7 @@ class Dashboard:
     running: tuple[RunRow, ...]
     has_runs: bool
     filters: RunFilters
-    steps: Steps
+    steps: FirstSteps | None
 
     @property
     def newest(self) -> Point | None:
@@ -151,7 +156,6 @@ def dashboard(
     team: Team,
     viewer: User,
     *,
-    role: Role | int = Role.VIEWER,
     dataset_id: int | None = None,
     rubric_id: int | None = None,
     series_number: str | None = None,
@@ -202,7 +206,7 @@ def dashboard(
         ).rows,
         has_runs=bool(finished) or wanted.exists(),
         filters=run_filters(team),
-        steps=_steps(team, viewer, role, graded=bool(finished)),
+        steps=_first_steps(team),
     )
 
 
@@ -306,21 +310,15 @@ def _trends(
     return tuple(sorted(found, key=lambda one: (-one.lost, one.rate.criterion.position)))
 
 
-def _steps(team: Team, viewer: User, role: Role | int, *, graded: bool) -> Steps:
-    """A rater's own reviewing counts, for others the team's; deciding a disagreement is the last step.
-
-    Who may not decide has compared as soon as there is something to compare.
-    """
-    submitted = Review.objects.filter(state=ReviewState.SUBMITTED, queue__team=team)
-    mine = submitted.filter(rater__user=viewer)
-    rates = team.queues.filter(raters__user=viewer).exists()
-    decides = role >= Role.REVIEWER
-    return Steps(
-        graded=graded or Run.objects.filter(team=team, state=RunState.FINISHED).exists(),
-        reviewed=(mine if rates else submitted).exists(),
-        compared=(
-            Adjudication.objects.filter(item__dataset__team=team).exists()
-            if decides
-            else comparable_runs(team).exists()
-        ),
+def _first_steps(team: Team) -> FirstSteps | None:
+    if Run.objects.filter(team=team).exists():
+        return None
+    rubrics = Rubric.objects.filter(unarchived(), team=team)
+    published = rubrics.filter(versions__isnull=False).exists()
+    return FirstSteps(
+        rubric=published,
+        draft=None if published else rubrics.order_by("-updated_at", "-pk").first(),
+        dataset=team.datasets.filter(unarchived()).exists(),
+        any_dataset=team.datasets.exists(),
+        reviewed=Review.objects.filter(state=ReviewState.SUBMITTED, queue__team=team).exists(),
     )

@@ -34,6 +34,7 @@ from rubricweb.services.runs.work_queue import Enqueue
 from rubricweb.services.teams import teams
 
 SLUG = "wrenfield-support"
+SAMPLE = "Sample: support replies"
 
 
 @transaction.atomic
@@ -94,6 +95,12 @@ def load_demo(*, enqueue: Enqueue, now: datetime) -> Team:
         by=owner,
     )
     return team
+
+
+def load_sample(team: Team, *, by: User) -> Dataset:
+    """The demo's support replies as a dataset of the team; what is called so already is given back."""
+    existing = team.datasets.filter(name=SAMPLE).first()
+    return existing or _dataset(team, by, "support_replies.jsonl", name=SAMPLE)
 
 
 def _people() -> tuple[Team, dict[str, User]]:

@@ -49,6 +49,7 @@ team_urls: list[URLPattern] = [
     # Datasets
     path("datasets/", datasets.datasets, name="datasets"),
     path("datasets/import/", imports.import_file, name="dataset_import"),
+    path("datasets/sample/", imports.sample, name="dataset_sample"),
     path("datasets/imports/<int:import_id>/", imports.progress, name="dataset_import_progress"),
     path("datasets/imports/<int:import_id>/cancel/", imports.cancel, name="dataset_import_cancel"),
     path(

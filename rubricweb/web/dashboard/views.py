@@ -15,16 +15,16 @@ from rubricweb.models import Role
 from rubricweb.selectors import dashboard as selectors
 from rubricweb.selectors.runs.over_time.score_series import Point, Series
 from rubricweb.selectors.spending.spending import visible_month_spending
+from rubricweb.services.rubrics.starters import starters
 from rubricweb.templatetags.charts import line_chart, standalone
 from rubricweb.web.dashboard.answer import judge_picture, score_answer
 from rubricweb.web.dashboard.chart import score_chart
+from rubricweb.web.dashboard.first_steps import path
 from rubricweb.web.dashboard.words import distinguishing_words, labels, next_step, why_empty
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.shared.plots.line_chart import LineChart
 
-# Whoever puts the first steps away does not see them again for a year.
-TOUR_COOKIE = "first-steps"
-TOUR_COOKIE_SECONDS = 365 * 24 * 3600
+STARTERS_SHOWN = 6
 EVERY_DATASET = "all"
 CHART_STYLE = (
     "text{fill:#565e6e;font:11px sans-serif}.plot__grid{stroke:#e9ebef}"
@@ -55,8 +55,8 @@ COLUMNS = (
 def dashboard(request: TeamRequest) -> HttpResponse:
     """The page, of the dataset that was used last unless another is asked for, or all of them.
 
-    `?format=csv` hands out the numbers of the chart, `?format=svg` its drawing, `?steps=off` puts the first
-    steps away.
+    `?format=csv` hands out the numbers of the chart, `?format=svg` its drawing. A team without a run
+    gets its path to the first one instead.
     """
     asked = request.GET.get("dataset")
     every = asked == EVERY_DATASET
@@ -75,11 +75,9 @@ def dashboard(request: TeamRequest) -> HttpResponse:
                 series_number=series_number,
             )
         )
-    role = request.membership.role
     board = selectors.dashboard(
         request.team,
         request.user,
-        role=role,
         dataset_id=dataset_id,
         rubric_id=rubric_id,
         series_number=series_number,
@@ -90,7 +88,6 @@ def dashboard(request: TeamRequest) -> HttpResponse:
     if request.GET.get("format") == "svg":
         return _svg(chart)
     apart = distinguishing_words(board.choices)
-    put_away = "off" in (request.GET.get("steps"), request.COOKIES.get(TOUR_COOKIE))
     may_edit = request.membership.may(Role.EDITOR)
     context = {
         "board": board,
@@ -105,13 +102,14 @@ def dashboard(request: TeamRequest) -> HttpResponse:
         "judge": judge_picture(board),
         "spending": visible_month_spending(request.team, viewer=request.user, now=timezone.now()),
         "filtered": bool(asked) or rubric_id is not None,
-        "steps": None if put_away or board.steps.over or request.team.archived_at else board.steps,
         "may_edit": may_edit,
     }
-    response = render(request, "dashboard/dashboard.html", context)
-    if request.GET.get("steps") == "off":
-        response.set_cookie(TOUR_COOKIE, "off", max_age=TOUR_COOKIE_SECONDS, httponly=True, samesite="Lax")
-    return response
+    if board.steps and not request.team.archived_at and not context["filtered"]:
+        context["path"] = path(board.steps)
+        context["starters"] = starters()[:STARTERS_SHOWN]
+        context["is_owner"] = request.membership.may(Role.OWNER)
+        return render(request, "dashboard/first_run.html", context)
+    return render(request, "dashboard/dashboard.html", context)
 
 
 def _svg(chart: LineChart) -> HttpResponse:

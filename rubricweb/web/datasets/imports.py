@@ -20,6 +20,7 @@ from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
 from rubricweb.models import Dataset, DatasetImport, Duplicates, ImportKind, ImportState, Role
 from rubricweb.selectors.datasets.imports import faults_csv, unseen_in_dataset, without_hidden_names
 from rubricweb.selectors.datasets.titles import case_names
+from rubricweb.services import demo
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import imports
 from rubricweb.services.datasets.previews import DuplicateItem, preview_from
@@ -50,6 +51,16 @@ def add_items(request: TeamRequest, dataset_id: int) -> HttpResponse:
     if dataset.sealed_as:
         raise Conflict(f"{dataset} is sealed as a half of a split: add items to the dataset it came from.")
     return _bring_in(request, dataset)
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def sample(request: TeamRequest) -> HttpResponse:
+    """A small dataset to begin with; the dashboard says what comes next."""
+    dataset = demo.load_sample(request.team, by=request.user)
+    items = counted(dataset.items.count(), "item")
+    messages.success(request, f"{dataset.name} is a dataset of this team: {items}.")
+    return redirect("dashboard", request.team.slug)
 
 
 def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:

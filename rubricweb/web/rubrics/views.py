@@ -20,6 +20,7 @@ from rubricweb.selectors.rubrics.label_changes import changes_in_version
 from rubricweb.selectors.rubrics.todo import rubric_todo
 from rubricweb.services import label_queues
 from rubricweb.services.rubrics import rubrics as services
+from rubricweb.services.rubrics.starters import start_from, starters
 from rubricweb.services.shared import uploads
 from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.http import TeamRequest, searched, team_page, uploaded, whole_number
@@ -44,11 +45,16 @@ def rubrics(request: TeamRequest) -> HttpResponse:
 
 @team_page(Role.EDITOR)
 def new(request: TeamRequest) -> HttpResponse:
+    """A rubric by its title, empty; or with `starter` a draft of one of those to begin with."""
+    if "starter" in request.POST:
+        rubric = start_from(request.POST["starter"], request.team, by=request.user)
+        return redirect("rubric_edit", request.team.slug, rubric.pk)
     form = TitleForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         rubric = services.create_rubric(request.team, by=request.user, title=form.cleaned_data["title"])
         return redirect("rubric_edit", request.team.slug, rubric.pk)
-    return render(request, "rubrics/new.html", {"form": form}, status=422 if form.errors else 200)
+    context = {"form": form, "starters": starters()}
+    return render(request, "rubrics/new.html", context, status=422 if form.errors else 200)
 
 
 @takes_up_to("UPLOAD_MAX_BYTES")

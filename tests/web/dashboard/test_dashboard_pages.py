@@ -47,12 +47,6 @@ def drawn(answer) -> list[list[tuple[str, float | None]]]:
     ]
 
 
-def test_an_empty_team_is_told_the_three_steps(people: Cast, sign_in) -> None:
-    page = sign_in(people.ed).get(reverse("dashboard", args=[people.team.slug])).content.decode()
-    assert "Three steps to a judge you can trust" in page
-    assert "No runs yet" in page
-
-
 def test_a_run_is_a_point_with_interval_and_coverage(people: Cast, sign_in, graded: Run) -> None:
     answer = board(people, sign_in)
     page = answer.content.decode()
@@ -176,17 +170,6 @@ def test_another_teams_run_cannot_be_named(people: Cast, sign_in, graded: Run) -
     )
     query = {"dataset": graded.dataset_id, "run": theirs.pk, "what": "verdicts", "format": "csv"}
     assert download(people, sign_in, people.bob, **query).status_code == 422
-
-
-def test_the_first_steps_follow_what_was_done_and_can_be_put_away(people: Cast, sign_in, graded: Run) -> None:
-    client, url = sign_in(people.rae), reverse("dashboard", args=[people.team.slug])
-    steps = client.get(url).context["steps"]
-    # A run is finished and labels came in; nobody has decided a disagreement.
-    assert (steps.graded, steps.reviewed, steps.compared) == (True, True, False)
-    assert "Three steps" not in client.get(url, {"steps": "off"}).content.decode()
-    assert "Three steps" not in client.get(url).content.decode()
-    # A viewer cannot decide: having something to compare is enough.
-    assert sign_in(people.bob).get(url).context["steps"] is None
 
 
 def test_runs_are_joined_by_dataset_rubric_version_judge_and_autograder_only(
