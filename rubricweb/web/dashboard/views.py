@@ -82,6 +82,9 @@ def dashboard(request: TeamRequest) -> HttpResponse:
         rubric_id=rubric_id,
         series_number=series_number,
     )
+    filtered = bool(asked) or rubric_id is not None
+    if board.steps and not filtered and not request.team.archived_at:
+        return _first_run(request, board, board.steps)
     agreement = board.agreement
     people = (agreement.run, agreement.estimate) if agreement else None
     chart = score_chart(board.series, request.team, chosen=board.chosen, people=people)
@@ -101,15 +104,22 @@ def dashboard(request: TeamRequest) -> HttpResponse:
         "dataset": next((one for one in board.filters.datasets if one.pk == dataset_id), None),
         "judge": judge_picture(board),
         "spending": visible_month_spending(request.team, viewer=request.user, now=timezone.now()),
-        "filtered": bool(asked) or rubric_id is not None,
+        "filtered": filtered,
         "may_edit": may_edit,
     }
-    if board.steps and not request.team.archived_at and not context["filtered"]:
-        context["path"] = path(board.steps)
-        context["starters"] = starters()[:STARTERS_SHOWN]
-        context["is_owner"] = request.membership.may(Role.OWNER)
-        return render(request, "dashboard/first_run.html", context)
     return render(request, "dashboard/dashboard.html", context)
+
+
+def _first_run(request: TeamRequest, board: selectors.Dashboard, steps: selectors.FirstSteps) -> HttpResponse:
+    """The page of a team that has nothing to show yet: what comes next, and what the reader may do of it."""
+    context = {
+        "board": board,
+        "path": path(steps),
+        "starters": starters()[:STARTERS_SHOWN],
+        "may_edit": request.membership.may(Role.EDITOR),
+        "is_owner": request.membership.may(Role.OWNER),
+    }
+    return render(request, "dashboard/first_run.html", context)
 
 
 def _svg(chart: LineChart) -> HttpResponse:

@@ -31,11 +31,11 @@ class Starter:
 
     @property
     def purpose(self) -> str:
-        return self.content.description.splitlines()[0]
+        return str(self.content.description).splitlines()[0]
 
     @property
     def source(self) -> str:
-        return self.content.description.splitlines()[1]
+        return str(self.content.description).splitlines()[1]
 
     @property
     def errors(self) -> int:

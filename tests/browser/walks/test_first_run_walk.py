@@ -17,7 +17,7 @@ def looked_at(page: Page) -> None:
     """Nothing for axe in either theme, and nothing beside a phone's edge."""
     for size in SIZES:
         page.set_viewport_size(size)
-        assert faults(page) == []
+        assert list(faults(page)) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     page.set_viewport_size(SIZES[0])
 
