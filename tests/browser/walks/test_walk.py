@@ -51,7 +51,7 @@ def test_from_sign_in_to_export(
     page.get_by_role("main").get_by_role("button", name="Sign in").click()
     team = page.url
     main = page.get_by_role("main")
-    expect(main).to_contain_text("Three steps to a judge you can trust")
+    expect(main).to_contain_text("Five steps to scores you can trust")
 
     # Write a rubric and publish it.
     page.goto(f"{team}rubrics/")
