@@ -1,6 +1,8 @@
 """Compare answers first: one sentence, one picture, criteria by what needs work, all else in a fold."""
 
+import csv
 import html
+import io
 import re
 
 import pytest
@@ -103,3 +105,22 @@ def test_the_agreement_board_says_first_whether_people_agree_well_enough(people,
     sentence = content.index("Not enough labels to say whether people agree well enough (α 1.00).")
     assert "Interval 0.66 to 1.00; the usual bar is 0.67." in content
     assert sentence < content.index("Criteria, least agreement first") < content.index("Ceiling, accuracy")
+
+
+def test_the_figures_go_out_as_a_file(people, sign_in, run) -> None:
+    answer = sign_in(people.bob).get(reverse("compare", args=[people.team.slug]), {"format": "csv"})
+    assert answer["Content-Disposition"] == f'attachment; filename="comparison-{run.pk}.csv"'
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    figures = {(row["criterion"], row["figure"]): row for row in rows}
+    # 30 of 40 labels alike; of kind the judge passes all twenty items and people ten.
+    assert float(figures["", "accuracy"]["value"]) == 0.75
+    assert float(figures["kind", "rate_judge"]["value"]) == 1.0
+    assert float(figures["kind", "rate_people"]["value"]) == 0.5
+    assert (figures["kind", "bias"]["weight"], figures["kind", "bias"]["n"]) == ("1.0", "20")
+    assert float(figures["right", "seat_kappa_difference"]["value"]) == 0.0
+
+
+def test_another_format_is_refused_by_name(people, sign_in, run) -> None:
+    answer = sign_in(people.bob).get(reverse("compare", args=[people.team.slug]), {"format": "xlsx"})
+    assert answer.status_code == 400
+    assert "csv, or nothing for the page" in html.unescape(answer.content.decode())
