@@ -109,3 +109,14 @@ def test_two_equal_runs_differ_in_nothing(people: Cast, sign_in, world) -> None:
     shown = page(sign_in(people.bob), people, "run_diff", one.pk, other.pk)
     assert "No difference on 12 items: 0.38 against 0.38." in shown  # (2 + 10 · 0.25) / 12 = 0.375
     assert "Better" not in shown.partition("All figures")[0]
+
+
+def test_two_ticked_runs_are_compared_the_later_against_the_earlier(people: Cast, sign_in, world) -> None:
+    before, after = run(people, world, {1}, "Before"), run(people, world, {1, 2}, "After")
+    bob, here = sign_in(people.bob), reverse("run_pair", args=[people.team.slug])
+    assert 'form="run-pair" name="run"' in bob.get(reverse("runs", args=[people.team.slug])).content.decode()
+    answer = bob.get(here, {"run": [before.pk, after.pk]})
+    assert answer.headers["Location"] == reverse("run_diff", args=[people.team.slug, after.pk, before.pk])
+    one = bob.get(here, {"run": [before.pk]}, follow=True)
+    assert "Tick two runs to compare them, not 1." in html.unescape(one.content.decode())
+    assert bob.get(here, {"run": [before.pk, 10**9]}).status_code == 404
