@@ -38,8 +38,8 @@ def choose(request: TeamRequest, run_id: int) -> HttpResponse:
 @team_page(Role.VIEWER)
 @require_safe
 def pair(request: TeamRequest) -> HttpResponse:
-    """On to the two runs that were ticked in the list, the later one held against the earlier; back to the list,
-    which says so, where it is another number.
+    """On to the two runs that were ticked in the list, the later one held against the earlier. Where it is
+    another number the list says so.
     """
     ticked = {whole_number(one, "A run") for one in request.GET.getlist("run")} - {None}
     if len(ticked) != 2:
