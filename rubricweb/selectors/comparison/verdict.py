@@ -29,7 +29,7 @@ STATES: dict[VerdictState, str] = {
 CLOSE = 0.10
 """How far κ of the judge may lie below that of a person for both to be called as good."""
 CLOSE_TAKES = 100
-"""Items below which a judge is never called as good as a person: fewer find a worse one too seldom."""
+"""Items of two people below which no judge is called as good as one: fewer find a worse one too seldom."""
 PILOT = 20
 """Labelled items below which nothing can be said about how many more would decide."""
 LEAST_BIAS = 0.05
@@ -141,10 +141,14 @@ def _people_words(comparison: Comparison) -> str:
 
 def _seated(comparison: Comparison, seat: SeatKappas) -> ComparisonVerdict:
     apart = inside(widened(seat.difference, comparison.confidence), -2, 2)
-    items, rest = comparison.items, _bias_words(comparison)
+    items, rest = seat.items, _bias_words(comparison)
+    # Of items that one person labelled the seat knows nothing.
+    labelled, twice = "item", " with labels of two people"
+    if items >= comparison.items:
+        labelled, twice = "labelled item", ""
     people = f"one of these {counted(comparison.ceiling.raters, 'person', 'people')}"
     if apart.low is None or apart.high is None or apart.value is None:
-        sentence = f"{counted(items, 'item')} cannot tell how this judge compares with a person."
+        sentence = f"{counted(items, 'item')}{twice} cannot tell how this judge compares with a person."
         return ComparisonVerdict("undecided", sentence, rest, "agreement", _pilot(items))
     if apart.low > 0:
         sentence = "This judge agrees with people better than one of them does."
@@ -157,11 +161,11 @@ def _seated(comparison: Comparison, seat: SeatKappas) -> ComparisonVerdict:
         sentence = "This judge agrees with people as well as one of them does."
         why = f"Its κ is at most {number(-apart.low, 2)} below that of {people}. {rest}"
         return ComparisonVerdict("close", sentence, why.strip(), "agreement")
-    sentence = f"This judge may be as good as a person. {counted(items, 'item')} cannot tell."
+    sentence = f"This judge may be as good as a person. {counted(items, 'item')}{twice} cannot tell."
     more = items_needed(apart, items)
-    asked = "" if more is None else f"About {counted(more, 'more labelled item')} would decide."
+    asked = "" if more is None else f"About {counted(more, f'more {labelled}')}{twice} would decide."
     if asked and items < PILOT:
-        asked = f"{PILOT} labelled items are the least to learn how many it takes."
+        asked = f"{PILOT} {labelled}s{twice} are the least to learn how many it takes."
     return ComparisonVerdict("undecided", sentence, f"{asked} {rest}".strip(), "agreement", more)
 
 

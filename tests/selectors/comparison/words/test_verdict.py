@@ -21,7 +21,7 @@ def seat(value: float, low: float, high: float, items: int = 100) -> Comparison:
     accuracy = Figure(0.85, 0.8, 0.9, 300)
     difference = Figure(value, low, high, 300)
     in_seat = JudgeSeat(accuracy, judge, Figure(0.0, -0.1, 0.1, 300), difference)
-    ceiling = HumanCeiling(300, 3, accuracy, person, 0.0, accuracy, person, in_seat)
+    ceiling = HumanCeiling(300, 3, accuracy, person, 0.0, accuracy, person, in_seat, items)
     return replace(comparison(EVEN), ceiling=ceiling, items=items)
 
 
@@ -75,6 +75,17 @@ def test_too_few_items_are_never_as_good() -> None:
     assert verdict.why.startswith(
         "About 40 more labelled items would decide. No clear bias: the judge passes 50%"
     )
+
+
+def test_items_that_one_person_labelled_say_nothing_of_a_person() -> None:
+    # 500 items are labelled, 60 of them by two people or more: the interval is of these 60.
+    verdict = comparison_verdict(replace(seat(-0.02, -0.09, 0.05, items=60), items=500))
+    assert verdict is not None
+    assert verdict.sentence == (
+        "This judge may be as good as a person. 60 items with labels of two people cannot tell."
+    )
+    assert verdict.more_items == 40
+    assert verdict.why.startswith("About 40 more items with labels of two people would decide.")
 
 
 def test_how_many_items_more() -> None:
