@@ -435,8 +435,8 @@ class ComparisonVerdict(Schema):
     more_items: Annotated[
         int | None,
         Field(
-            description="About how many more labelled items would decide, of two people or more where the judge "
-            "stands beside a person; null where none are needed or none would do."
+            description="About how many more labelled items would decide, of two people or more where the "
+            "judge stands beside a person; null where none are needed or none would do."
         ),
     ]
 
