@@ -72,11 +72,13 @@ def _weakest(board: Dashboard) -> str:
     """The criterion that loses most points."""
     if board.rated is None or board.newest is None or board.rated.pk != board.newest.run_id:
         return ""
-    worst = next((one for one in board.trends if one.rate.is_share and one.lost > 0), None)
+    worst = next((one for one in board.trends if one.lost > 0), None)
     if worst is None:
         return ""
-    of = share(worst.rate.judge.value)
-    said = f"{of} have the error" if worst.rate.criterion.weight < 0 else f"{of} pass"
+    value = worst.rate.judge.value
+    said = f"{share(value)} have the error" if worst.rate.criterion.weight < 0 else f"{share(value)} pass"
+    if not worst.rate.is_share:
+        said = f"mean {number(value, 2)}"
     return f"Weakest: {worst.rate.criterion.title}, {said}."
 
 

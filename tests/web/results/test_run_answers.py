@@ -6,10 +6,10 @@ import re
 import pytest
 from django.urls import reverse
 
-from rubricweb.models import Run
+from rubricweb.models import Run, RunState
 from tests import factories
 from tests.factories import Cast
-from tests.judging import InProcessJudge, grade
+from tests.judging import InProcessJudge, LabelJudge, grade
 
 CRITERIA = [
     {"name": "right", "weight": 3, "requirement": "Is right."},
@@ -53,6 +53,30 @@ def test_a_run_says_its_mean_what_passes_and_the_lowest(people: Cast, sign_in, w
     assert "all answered, no errors." in shown
     assert "Read the 3 that fail" in shown
     assert "pass 0.50" in shown  # beside the line in the drawing
+
+
+def test_a_run_that_was_cancelled_says_on_how_many_items_it_rests(people: Cast, sign_in, world) -> None:
+    graded = run(people, world, set(range(9)))
+    bob = sign_in(people.bob)
+    assert "items graded." not in page(bob, people, "run", graded.pk)
+    Run.objects.filter(pk=graded.pk).update(state=RunState.CANCELLED)
+    assert "all answered, no errors. This is of the 12 items graded." in page(bob, people, "run", graded.pk)
+
+
+def test_an_option_between_the_best_and_the_worst_costs_points_too(people: Cast, sign_in) -> None:
+    options = [
+        {"label": "good", "value": 1},
+        {"label": "fair", "value": 0.5},
+        {"label": "poor", "value": 0},
+    ]
+    tone = {"name": "tone", "kind": "choice", "weight": 4, "requirement": "The tone is …", "options": options}
+    version = factories.version(people.team, people.ed, title="Tone", criteria=[CRITERIA[1], tone])
+    data = factories.dataset(people.team, people.ed, items=[{"id": "1", "submission": "Text 1"}], name="one")
+    started = factories.run(people.team, people.ed, dataset=data, rubric_version=version)
+    grade(started, LabelJudge(lambda judge, asked, response: "fair" if "tone" in asked else "UNMET"))
+    lowest = page(sign_in(people.bob), people, "run", started.pk).partition("Lowest 1")[2]
+    # Tone loses 4 · 0.5 = 2 points, kind 1: most points first.
+    assert re.search(r" tone kind ", lowest.partition("Criteria, most points lost")[0])
 
 
 def test_the_lowest_three_say_what_cost_them_points(people: Cast, sign_in, world) -> None:
