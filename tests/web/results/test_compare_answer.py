@@ -95,6 +95,32 @@ def test_what_cannot_be_asked_is_refused_by_name(people, sign_in, run, query) ->
     assert str(next(iter(query.values()))) in html.unescape(answer.content.decode())
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        # Xenia says MET on two items of 20 more than the others: the intervals overlap.
+        (2, "No rater is clearly more lenient than another."),
+        (20, "Most lenient: Xenia; strictest:"),
+    ],
+)
+def test_the_board_names_the_most_lenient_where_the_labels_tell(
+    people, sign_in, more: int, said: str
+) -> None:
+    version = factories.version(people.team, people.ed, title="Replies", criteria=CRITERIA[:1])
+    items = [{"id": str(key), "submission": f"Text {key}"} for key in range(20)]
+    data = factories.dataset(people.team, people.ed, items=items, name="replies")
+    lines = ["item_id,criterion,rater,verdict"]
+    for key in range(20):
+        for name in NAMES:
+            met = name == NAMES[0] and key < more
+            lines.append(f"{key},right,{name},{'MET' if met else 'UNMET'}")
+    labels = "\n".join(lines).encode()
+    factories.import_labels(data, version, by=people.ed, data=labels, filename="labels.csv")
+    queue = people.team.queues.get()
+    answer = sign_in(people.rae).get(reverse("queue_agreement", args=[people.team.slug, queue.pk]))
+    assert said in html.unescape(answer.content.decode())
+
+
 def test_the_agreement_board_says_first_whether_people_agree_well_enough(people, sign_in, run) -> None:
     queue = people.team.queues.get()
     answer = sign_in(people.rae).get(reverse("queue_agreement", args=[people.team.slug, queue.pk]))
