@@ -87,10 +87,11 @@ def judge_picture(board: Dashboard) -> Picture | None:
     agreement = board.agreement
     if agreement is None or agreement.leading.kappa.value is None:
         return None
-    figures = {"judge": agreement.leading.kappa}
+    figures, few = {"judge": agreement.leading.kappa}, agreement.leading.kappa.n < FEW
     if agreement.seat is not None:
         figures = {"people": agreement.seat.person, "judge": agreement.seat.judge}
-    marks = [Mark("judge" if who == "judge" else "people", one, one.n < FEW) for who, one in figures.items()]
+        few = agreement.seat.items < FEW
+    marks = [Mark("judge" if who == "judge" else "people", one, few) for who, one in figures.items()]
     rows = tuple(
         PictureRow("Judge" if mark.kind == "judge" else "Person", "", mark, percent=False) for mark in marks
     )
