@@ -24,7 +24,11 @@ KINDS: dict[str, Kind] = {"up": "better", "down": "worse", "open": "none", "": "
 
 @dataclass(frozen=True)
 class MovedCriterion:
-    """One criterion with its part of the difference; `word` is better, worse or not clear, after Holm."""
+    """One criterion with its part of the difference, in points; `word` is better, worse or not clear.
+
+    It is the direction of answers that differ after Holm; not clear where a new weight moved the points the
+    other way.
+    """
 
     change: CriterionChange
     points: Figure
@@ -108,8 +112,9 @@ def _rows(found: RunDiff) -> list[MovedCriterion]:
         part = change.contribution
         if part is None or part.value is None:
             continue
-        sure = change.p is not None and change.p < 0.05
-        word = ("better" if part.value > 0 else "worse") if sure and part.value else "not clear"
+        by_answers = (change.difference.value or 0.0) * change.criterion.weight
+        sure = change.p is not None and change.p < 0.05 and by_answers * part.value > 0
+        word = ("better" if part.value > 0 else "worse") if sure else "not clear"
         kind: Kind = "none" if word == "not clear" else "better" if part.value > 0 else "worse"
         points = in_points(part)
         rows.append(MovedCriterion(change, points, Mark(kind, points), word))

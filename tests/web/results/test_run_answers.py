@@ -128,6 +128,18 @@ def test_two_runs_say_whether_scores_differ(people: Cast, sign_in, world) -> Non
     assert "Change of mean score +75.0" in moved
 
 
+def test_points_that_a_new_weight_moved_are_not_called_worse_answers(people: Cast, sign_in, world) -> None:
+    before = run(people, world, set(range(4)), "Before")
+    weights = {"right": 1, "kind": 5, "invented": -2}
+    criteria = [{**one, "weight": weights[one["name"]]} for one in CRITERIA]
+    newer = factories.version(people.team, people.ed, title="Newer", criteria=criteria)
+    after = run(people, (newer, world[1]), set(range(12)), "After")
+    shown = page(sign_in(people.bob), people, "run_diff", after.pk, before.pk)
+    moved = shown.partition("What changed the score")[2].partition("All figures")[0]
+    # Right went from 4 to 12 of 12, and gave 3/4 · 4/12 = 25 points of 100, of a smaller weight 1/6 = 16.7.
+    assert re.search(r"right \+1 .*? −8\.3 Not clear", moved)
+
+
 def test_two_equal_runs_differ_in_nothing(people: Cast, sign_in, world) -> None:
     one, other = run(people, world, {1, 2}, "One"), run(people, world, {1, 2}, "Other")
     shown = page(sign_in(people.bob), people, "run_diff", one.pk, other.pk)
