@@ -11,6 +11,7 @@ from rubricweb.models import Judgement, Run, RunItem, RunState
 from rubricweb.selectors.labels.stored_answers import outcome
 from rubricweb.selectors.runs.criterion_counts import CriterionCounts
 from rubricweb.selectors.runs.results import Result
+from rubricweb.selectors.shared.score_ends import score_ends
 from rubricweb.web.shared.plots import FEW, Mark
 
 LOWEST_SHOWN = 3
@@ -19,7 +20,8 @@ LOWEST_SHOWN = 3
 @dataclass(frozen=True)
 class RunAnswer:
     """`sentence` is the result, `why` what it rests on; `failing` counts items the rubric's rule turns down,
-    None without a rule; `bar` is the least score that passes, None where that does not decide."""
+    None without a rule; `bar` is the least score that passes, None where that does not decide or scores are
+    raw: the rule is about normalised ones."""
 
     sentence: str
     why: str
@@ -46,7 +48,8 @@ def run_answer(run: Run, result: Result) -> RunAnswer | None:
         of_all = counted(result.scored, "item")
         lowest_words = "" if lowest is None else f"the lowest of {of_all} has {number(lowest, 2)}"
     sentence = ". ".join(parts) + (f"; {lowest_words}." if lowest_words else ".")
-    bar = rule.min_score if rule is not None and rule.min_criterion is None else None
+    decides = rule is not None and rule.min_criterion is None and run.normalize
+    bar = rule.min_score if rule is not None and decides else None
     why = _basis(result)
     if run.state != RunState.FINISHED:
         why += f" This is of the {counted(result.graded, 'item')} graded."
@@ -83,8 +86,11 @@ class LowItem:
 
 
 def lowest_items(run: Run, rows: Sequence[RunItem]) -> list[LowItem]:
-    """The first of these rows, lowest score first, of those below 1. One query."""
-    low = [row for row in rows if row.score is not None and row.score < 1][:LOWEST_SHOWN]
+    """The first of these rows, lowest score first, of those below the best score there is. One query, and
+    two more where scores are raw.
+    """
+    _, best = score_ends(run)
+    low = [row for row in rows if row.score is not None and row.score < best][:LOWEST_SHOWN]
     said = Judgement.objects.filter(run=run, repeat=0, item__in=[row.item_id for row in low])
     lost: dict[int, list[tuple[float, Judgement]]] = defaultdict(list)
     for one in said.select_related("criterion").order_by("criterion__position"):

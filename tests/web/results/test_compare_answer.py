@@ -84,6 +84,16 @@ def test_a_row_opens_with_which_way_they_differ_and_an_example(people, sign_in, 
     assert reverse("compare_item", args=[people.team.slug, run.dataset.items.get(key="10").pk]) in opened
 
 
+def test_raw_scores_are_drawn_inside_the_drawing(people, sign_in, run) -> None:
+    raw = factories.run(
+        people.team, people.ed, dataset=run.dataset, rubric_version=run.rubric_version, normalize=False
+    )
+    grade(raw, InProcessJudge(lambda requirement, response: "MET"))
+    drawn = page(people, sign_in(people.bob), run=raw.pk)
+    # 2 of 2 points by the judge: from 4 to 96 % that is the top, whatever people say.
+    assert re.findall(r'plot__dot" cx="\S+" cy="([\d.]+)%"', drawn) == ["4"] * 20
+
+
 def test_a_criterion_that_is_not_there_opens_nothing(people, sign_in, run) -> None:
     assert "disagreements people say" not in page(people, sign_in(people.bob), criterion=10**9)
 

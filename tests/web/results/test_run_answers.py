@@ -26,8 +26,8 @@ def world(people: Cast):
     return version, factories.dataset(people.team, people.ed, items=items, name="replies")
 
 
-def run(people: Cast, world, right: set[int], name: str = "First") -> Run:
-    """Right on these items, kind on all, nothing invented: 1 or (0 + 1) / 4 = 0.25."""
+def run(people: Cast, world, right: set[int], name: str = "First", **options: bool) -> Run:
+    """Right on these items, kind on all, nothing invented: 1 or (0 + 1) / 4 = 0.25; raw 4 or 1."""
     version, data = world
 
     def judge(requirement: str, response: str) -> str:
@@ -35,7 +35,9 @@ def run(people: Cast, world, right: set[int], name: str = "First") -> Run:
         met = "kind" in requirement or ("right" in requirement and key in right)
         return "MET" if met else "UNMET"
 
-    started = factories.run(people.team, people.ed, dataset=data, rubric_version=version, name=name)
+    started = factories.run(
+        people.team, people.ed, dataset=data, rubric_version=version, name=name, **options
+    )
     return grade(started, InProcessJudge(judge))
 
 
@@ -138,6 +140,20 @@ def test_points_that_a_new_weight_moved_are_not_called_worse_answers(people: Cas
     moved = shown.partition("What changed the score")[2].partition("All figures")[0]
     # Right went from 4 to 12 of 12, and gave 3/4 · 4/12 = 25 points of 100, of a smaller weight 1/6 = 16.7.
     assert re.search(r"right \+1 .*? −8\.3 Not clear", moved)
+
+
+def test_raw_scores_are_told_on_their_own_scale(people: Cast, sign_in, world) -> None:
+    before = run(people, world, set(), "Before", normalize=False)
+    after = run(people, world, set(range(9)), "After", normalize=False)
+    bob = sign_in(people.bob)
+    shown = page(bob, people, "run", after.pk)
+    # Nine of 4 and three of 1. The rule asks for half of a normalised score: nothing passes, no line is drawn.
+    assert "Mean score 3.25; the lowest of 12 items has 1.00." in shown
+    assert shown.partition("Lowest 3")[2].partition("Criteria, most points lost")[0].count(" right ") == 3
+    assert "pass 0.50" not in shown
+    moved = page(bob, people, "run_diff", after.pk, before.pk).partition("What changed the score")[2]
+    # 9 of 12 more right of 3 points: 2.25, which is no 225.
+    assert re.search(r"points of the raw score; .*? right \+3 .*? \+2\.[23] Better", moved)
 
 
 def test_two_equal_runs_differ_in_nothing(people: Cast, sign_in, world) -> None:
