@@ -147,7 +147,7 @@ def test_raw_scores_are_told_on_their_own_scale(people: Cast, sign_in, world) ->
     after = run(people, world, set(range(9)), "After", normalize=False)
     bob = sign_in(people.bob)
     shown = page(bob, people, "run", after.pk)
-    # Nine of 4 and three of 1. The rule asks for half of a normalised score: nothing passes, no line is drawn.
+    # Nine of 4 and three of 1. The rule asks for half of a normalised score: none is drawn as a bar.
     assert "Mean score 3.25; the lowest of 12 items has 1.00." in shown
     assert shown.partition("Lowest 3")[2].partition("Criteria, most points lost")[0].count(" right ") == 3
     assert "pass 0.50" not in shown
