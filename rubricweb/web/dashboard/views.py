@@ -20,7 +20,7 @@ from rubricweb.web.dashboard.words import distinguishing_words, labels, next_ste
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.shared.plots.line_chart import LineChart
 
-# Whoever puts the first steps away does not see them again for a year.
+# Who puts the first steps away does not see them again for a year.
 TOUR_COOKIE = "first-steps"
 TOUR_COOKIE_SECONDS = 365 * 24 * 3600
 EVERY_DATASET = "all"
