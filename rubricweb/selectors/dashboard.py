@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, QuerySet
 
 from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.scoring.effect import points_lost
 from rubricweb.models import (
     Criterion,
     Review,
@@ -84,14 +85,7 @@ class CriterionTrend:
 
     @property
     def lost(self) -> float:
-        """Weight times the share that loses it: of a merit what fails, of an error what has it.
-
-        Weight 6 of which 81 % pass: 6 · 0.19 = 1.14. Weight −10 with the error in 7 %: 0.7.
-        """
-        value, weight = self.rate.judge.value, self.rate.criterion.weight
-        if value is None:
-            return 0.0
-        return weight * (1 - value) if weight > 0 else -weight * value
+        return points_lost(self.rate.judge.value, self.rate.criterion.weight)
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,7 @@ team_urls: list[URLPattern] = [
     # Runs
     path("runs/", runs.runs, name="runs"),
     path("runs/new/", launch.new, name="run_new"),
+    path("runs/pair/", diff.pair, name="run_pair"),
     path("runs/<int:run_id>/", runs.run, name="run"),
     path("runs/<int:run_id>/live/", runs.live, name="run_live"),
     path("runs/<int:run_id>/log/", runs.log, name="run_log"),

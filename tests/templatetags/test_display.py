@@ -376,7 +376,7 @@ def test_segments_share_the_bar_in_proportion_to_their_counts():
 
 def test_the_verdicts_on_an_item_are_those_there_are_whichever_comes_first():
     assert run_words.counts_words(VerdictCounts(met=2, helped=1, hurt=1, chosen=1, errors=1)) == (
-        "1 helped · 1 hurt · 1 chosen"
+        "1 earned points · 1 lost them · 1 chosen"
     )
     assert run_words.counts_words(VerdictCounts(unmet=2)) == "2 moved nothing"
     assert run_words.counts_words(VerdictCounts(chosen=1, cannot_assess=3)) == "1 chosen · 3 cannot assess"

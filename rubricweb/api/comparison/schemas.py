@@ -136,8 +136,9 @@ class HumanCeiling(Shape[ShownHumanCeiling]):
     """One of these `raters` people against the others: what a judge can be asked for at most.
 
     `accuracy` and `kappa` hold one person against the majority of the others, the `pair_` figures people
-    against each other, over `n` units with two labels or more; beside a judge, of those it answered. `tied`
-    is the share of majorities shared between labels. `judge` is null where no judge is compared.
+    against each other, over `n` units with two labels or more; beside a judge, of those it answered. They
+    are of `items` items, those that answer one case counted as one. `tied` is the share of majorities shared
+    between labels. `judge` is null where no judge is compared.
     """
 
     tied: Share
@@ -433,7 +434,10 @@ class ComparisonVerdict(Schema):
     leads: Annotated[str, OneOf(["agreement", "bias"])]
     more_items: Annotated[
         int | None,
-        Field(description="About how many more labelled items would decide; null where none are needed."),
+        Field(
+            description="About how many more labelled items would decide, of two people or more where the "
+            "judge stands beside a person; null where none are needed or none would do."
+        ),
     ]
 
 

@@ -174,7 +174,8 @@ def _print(comparison: Comparison) -> None:
     console.print(f"{comparison.run}{by} against {comparison.raters} raters of {names}")
     if (verdict := comparison_verdict(comparison)) is not None:
         console.print(f"{verdict.title}: {verdict.sentence}", style="bold")
-        console.print(verdict.why)
+        if verdict.why:
+            console.print(verdict.why)
     if comparison.together:
         console.print(comparison.together)
     table = Table()

@@ -29,7 +29,7 @@ STATES: dict[VerdictState, str] = {
 CLOSE = 0.10
 """How far κ of the judge may lie below that of a person for both to be called as good."""
 CLOSE_TAKES = 100
-"""Items below which a judge is never called as good as a person: fewer find a worse one too seldom."""
+"""Items of two people below which no judge is called as good as one: fewer find a worse one too seldom."""
 PILOT = 20
 """Labelled items below which nothing can be said about how many more would decide."""
 LEAST_BIAS = 0.05
@@ -107,8 +107,10 @@ def _biased(comparison: Comparison, bias: Figure) -> ComparisonVerdict:
     rows = [row for row in comparison.criteria if row.bias.value is not None]
     leaning = leaning_criteria(rows, comparison)
     alike = sum(leaning[row.criterion.pk] == comparison.leaning for row in rows)
-    why = [f"It is too {comparison.leaning} on {alike} of {counted(len(rows), 'criterion', 'criteria')}."]
-    why.append(_people_words(comparison))
+    told = f"It is too {comparison.leaning} on {alike} of {counted(len(rows), 'criterion', 'criteria')}."
+    if not alike:
+        told = "On no criterion alone can that be told." if rows else ""
+    why = [told, _people_words(comparison)]
     state: VerdictState = "lenient" if lenient else "strict"
     return ComparisonVerdict(state, sentence, " ".join(filter(None, why)), "bias")
 
@@ -139,12 +141,21 @@ def _people_words(comparison: Comparison) -> str:
 # ── Agreement leads ──────────────────────────────────────────────────────────────────────────────
 
 
+def apart_of(comparison: Comparison, seat: SeatKappas) -> Figure:
+    """κ of the judge less that of a person, with its interval at the confidence of the comparison."""
+    return inside(widened(seat.difference, comparison.confidence), -2, 2)
+
+
 def _seated(comparison: Comparison, seat: SeatKappas) -> ComparisonVerdict:
-    apart = inside(widened(seat.difference, comparison.confidence), -2, 2)
-    items, rest = comparison.items, _bias_words(comparison)
+    apart = apart_of(comparison, seat)
+    items, rest = seat.items, _bias_words(comparison)
+    # Of items that one person labelled the seat knows nothing.
+    labelled, twice = "item", " with labels of two people"
+    if items >= comparison.items:
+        labelled, twice = "labelled item", ""
     people = f"one of these {counted(comparison.ceiling.raters, 'person', 'people')}"
     if apart.low is None or apart.high is None or apart.value is None:
-        sentence = f"{counted(items, 'item')} cannot tell how this judge compares with a person."
+        sentence = f"{counted(items, 'item')}{twice} cannot tell how this judge compares with a person."
         return ComparisonVerdict("undecided", sentence, rest, "agreement", _pilot(items))
     if apart.low > 0:
         sentence = "This judge agrees with people better than one of them does."
@@ -157,11 +168,11 @@ def _seated(comparison: Comparison, seat: SeatKappas) -> ComparisonVerdict:
         sentence = "This judge agrees with people as well as one of them does."
         why = f"Its κ is at most {number(-apart.low, 2)} below that of {people}. {rest}"
         return ComparisonVerdict("close", sentence, why.strip(), "agreement")
-    sentence = f"This judge may be as good as a person. {counted(items, 'item')} cannot tell."
+    sentence = f"This judge may be as good as a person. {counted(items, 'item')}{twice} cannot tell."
     more = items_needed(apart, items)
-    asked = "" if more is None else f"About {counted(more, 'more labelled item')} would decide."
+    asked = "" if more is None else f"About {counted(more, f'more {labelled}')}{twice} would decide."
     if asked and items < PILOT:
-        asked = f"{PILOT} labelled items are the least to learn how many it takes."
+        asked = f"{PILOT} {labelled}s{twice} are the least to learn how many it takes."
     return ComparisonVerdict("undecided", sentence, f"{asked} {rest}".strip(), "agreement", more)
 
 
@@ -206,10 +217,14 @@ def _bias_words(comparison: Comparison) -> str:
 
 def _unseated(comparison: Comparison) -> ComparisonVerdict:
     """Nobody labelled what another labelled, or several choices: there is no person to stand beside."""
-    leading, rest = comparison.leading.kappa, _bias_words(comparison)
+    leading = inside(widened(comparison.leading.kappa, comparison.confidence), -1, 1)
+    rest = _bias_words(comparison)
     if not comparison.n_binary:
         rows = [row.options for row in comparison.criteria if row.options is not None]
         total = sum(options.n for options in rows)
+        if not total:
+            sentence = "Every item brings its own options, so that nothing is said over all of them."
+            return ComparisonVerdict("measured", sentence, "Look at the scores of items.", "agreement")
         same = sum(round((options.accuracy.value or 0.0) * options.n) for options in rows)
         sentence = f"Judge and people choose the same option in {same:,} of {counted(total, 'answer')}."
         why = "Options of different criteria are no common scale: look at each criterion."
@@ -223,6 +238,9 @@ def _unseated(comparison: Comparison) -> ComparisonVerdict:
     if leading.value is None:
         return ComparisonVerdict("measured", f"{agrees}.", f"{alone} {rest}".strip(), "agreement")
     kappa = f"κ {number(leading.value, 2)}"
+    if leading.high is not None and leading.high < 0:
+        sentence = f"{agrees}, fewer than by chance ({kappa})."
+        return ComparisonVerdict("measured", sentence, f"{alone} {rest}".strip(), "agreement")
     if leading.low is None or leading.low <= 0 or comparison.items < PILOT:
         between = "" if leading.low is None else f", {from_to(leading.low, leading.high)}"
         sentence = f"{counted(comparison.items, 'item')} cannot tell whether this judge beats chance."

@@ -1,7 +1,5 @@
 """The agreement board of a queue, and its numbers as a file."""
 
-import csv
-import io
 from typing import Any
 
 from django.http import HttpResponse
@@ -9,12 +7,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from rubricweb import access
-from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.errors import Withheld
 from rubricweb.models import Role
 from rubricweb.selectors.comparison.board import board as selected
 from rubricweb.selectors.comparison.board.rows import COLUMNS, board_rows
 from rubricweb.web.comparison.board_answer import board_answer
+from rubricweb.web.csv_files import csv_file
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.shared.titles import titles
 
@@ -34,26 +32,11 @@ def board(request: TeamRequest, queue_id: int) -> HttpResponse:
             raise
         return render(request, "comparison/agreement/board.html", context | {"withheld": str(error)})
     if as_file:
-        return _csv(figures)
+        rows = ([row[column] for column in COLUMNS] for row in board_rows(figures))
+        return csv_file(f"agreement-{queue.pk}.csv", COLUMNS, rows)
     context |= titles(request, [row.item_id for row in figures.hardest]) | {
         "board": figures,
         "answer": board_answer(figures),
     }
     part = request.htmx and not request.htmx.boosted
     return render(request, f"comparison/agreement/{'_' if part else ''}board.html", context)
-
-
-def _csv(board: selected.AgreementBoard) -> HttpResponse:
-    written = io.StringIO()
-    table = csv.writer(written, lineterminator="\r\n")
-    table.writerow(COLUMNS)
-    for row in board_rows(board):
-        table.writerow([_cell(row[column]) for column in COLUMNS])
-    response = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="agreement-{board.queue.pk}.csv"'
-    return response
-
-
-def _cell(value: object) -> str:
-    """Nothing for None; a text that a spreadsheet would run is made harmless."""
-    return "" if value is None else neutralised(str(value))

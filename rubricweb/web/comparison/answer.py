@@ -11,6 +11,7 @@ from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.verdict import (
     CLOSE,
     ComparisonVerdict,
+    apart_of,
     comparison_verdict,
     leaning_criteria,
     seat_of,
@@ -125,7 +126,7 @@ def _picture(comparison: Comparison, verdict: ComparisonVerdict) -> Picture:
 def _seats(comparison: Comparison, seat: SeatKappas, few: bool) -> Picture:
     others = comparison.ceiling.raters - 1
     with_others = "with the other" if others == 1 else f"with the other {others}"
-    apart = seat.difference
+    apart = apart_of(comparison, seat)
     note = f"Judge minus person {value_of(apart, signed=True)}"
     if between := from_to(apart.low, apart.high):
         note += f", interval {between}"

@@ -9,6 +9,7 @@ from rubricweb.engine.number_format import number
 from rubricweb.models import Cause
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.rubrics.todo import CriterionWork
+from rubricweb.selectors.shared.score_ends import score_ends
 from rubricweb.web.http import TeamRequest
 from rubricweb.web.shared.plots import Dot
 
@@ -52,13 +53,15 @@ def faults(todo: Iterable[CriterionWork]) -> list[CauseCount]:
 
 
 def dots(request: TeamRequest, comparison: Comparison, pair: str) -> list[Dot]:
-    """The scores of the first `MOST_DOTS` items that both scored."""
+    """The scores of the first `MOST_DOTS` items that both scored, as shares of the way to the best score."""
+    low, high = score_ends(comparison.run)
     return [
         Dot(
-            point.people,
-            point.judge,
+            (point.people - low) / (high - low),
+            (point.judge - low) / (high - low),
             f"People {number(point.people, 2)}, judge {number(point.judge, 2)}",
             f"{reverse('compare_item', args=[request.team.slug, point.item_id])}?{pair}",
         )
         for point in comparison.scores.points[:MOST_DOTS]
+        if high > low
     ]

@@ -109,12 +109,13 @@ def _why(board: AgreementBoard, alpha: Figure) -> str:
 
 
 def _raters(board: AgreementBoard) -> str:
-    """The ends of leniency, for those who may see everybody's."""
+    """The ends of leniency, for those who may see everybody's: named where their intervals do not overlap."""
     known = [row for row in board.raters if row.leniency.value is not None]
     if len(known) < 2:
         return f"{counted(board.reviews, 'review')} by {counted(board.raters_total, 'rater')}."
     first, last = known[0], known[-1]
     top, bottom = first.leniency.value or 0.0, last.leniency.value or 0.0
-    if top - bottom < LEAST_LENIENCY:
-        return "No rater is much more lenient than another."
+    low, high = first.leniency.low, last.leniency.high
+    if top - bottom < LEAST_LENIENCY or low is None or high is None or low <= high:
+        return "No rater is clearly more lenient than another."
     return f"Most lenient: {first.rater.name}; strictest: {last.rater.name}."

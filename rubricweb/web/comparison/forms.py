@@ -12,7 +12,7 @@ from rubricweb.models import ReviewQueue, Run
 from rubricweb.web.http import whole_number
 from rubricweb.web.shared.queue_ids import queue_ids
 
-NAMES = ("run", "queue", "by", "criterion")
+NAMES = ("run", "queue", "by", "criterion", "format")
 LEADS = ("agreement", "bias")
 
 
@@ -24,6 +24,7 @@ class ComparisonQuery:
     queue_ids: tuple[int, ...] = ()
     by: Literal["agreement", "bias"] | None = None
     criterion_id: int | None = None
+    as_file: bool = False
 
     def of(self, run: Run | None, queues: Sequence[ReviewQueue]) -> "ComparisonQuery":
         """The same with what the page chose where nothing was asked."""
@@ -66,4 +67,11 @@ def read_asked(query: QueryDict) -> ComparisonQuery:
         queue_ids=queue_ids(query),
         by=by,  # type: ignore[arg-type]  # checked right above
         criterion_id=whole_number(query.get("criterion"), "The criterion"),
+        as_file=_is_file(query.get("format", "")),
     )
+
+
+def _is_file(format: str) -> bool:
+    if format not in ("", "csv"):
+        raise Invalid.at("format", repr(format)[:40], "csv, or nothing for the page")
+    return format == "csv"

@@ -34,6 +34,8 @@ def opened_criterion(row: CriterionRow, waiting: Sequence[InboxUnit], *, viewer:
 
 
 def _direction(row: CriterionRow) -> str:
+    if not row.n:
+        return "Judge and people have no answer in common here."
     cells = [cell for line in row.compared.matrix for cell in line.cells if not cell.agrees and cell.count]
     if not cells:
         return f"They agree on all of {counted(row.n, 'item')}."

@@ -27,8 +27,10 @@ from rubricweb.web.comparison import words
 from rubricweb.web.comparison.answer import comparison_answer
 from rubricweb.web.comparison.asides import dots, faults
 from rubricweb.web.comparison.forms import ComparisonQuery, read_asked
+from rubricweb.web.comparison.numbers import COLUMNS, comparison_rows
 from rubricweb.web.comparison.opened import opened_criterion
 from rubricweb.web.comparison.tiles import tiles
+from rubricweb.web.csv_files import csv_file
 from rubricweb.web.http import TeamRequest, team_page
 from rubricweb.web.shared.names import are_names_shown
 from rubricweb.web.shared.titles import titles
@@ -54,6 +56,8 @@ def compare(request: TeamRequest) -> HttpResponse:
     run = selection.run
     comparison = selected.compare(run, selection.queues, viewer=request.user)
     comparison = looks.count_look(comparison, by=request.user)
+    if asked.as_file:
+        return csv_file(f"comparison-{run.pk}.csv", COLUMNS, comparison_rows(comparison))
     waiting = inbox.inbox(inbox.scope(request.team, request.user, selection.queues, run))
     choices = [row for row in comparison.criteria if row.options is not None]
     rubric = run.rubric_version.rubric if run.rubric_version is not None else None

@@ -72,11 +72,13 @@ def _weakest(board: Dashboard) -> str:
     """The criterion that loses most points."""
     if board.rated is None or board.newest is None or board.rated.pk != board.newest.run_id:
         return ""
-    worst = next((one for one in board.trends if one.rate.is_share and one.lost > 0), None)
+    worst = next((one for one in board.trends if one.lost > 0), None)
     if worst is None:
         return ""
-    of = share(worst.rate.judge.value)
-    said = f"{of} have the error" if worst.rate.criterion.weight < 0 else f"{of} pass"
+    value = worst.rate.judge.value
+    said = f"{share(value)} have the error" if worst.rate.criterion.weight < 0 else f"{share(value)} pass"
+    if not worst.rate.is_share:
+        said = f"mean {number(value, 2)}"
     return f"Weakest: {worst.rate.criterion.title}, {said}."
 
 
@@ -85,10 +87,11 @@ def judge_picture(board: Dashboard) -> Picture | None:
     agreement = board.agreement
     if agreement is None or agreement.leading.kappa.value is None:
         return None
-    figures = {"judge": agreement.leading.kappa}
+    figures, few = {"judge": agreement.leading.kappa}, agreement.leading.kappa.n < FEW
     if agreement.seat is not None:
         figures = {"people": agreement.seat.person, "judge": agreement.seat.judge}
-    marks = [Mark("judge" if who == "judge" else "people", one, one.n < FEW) for who, one in figures.items()]
+        few = agreement.seat.items < FEW
+    marks = [Mark("judge" if who == "judge" else "people", one, few) for who, one in figures.items()]
     rows = tuple(
         PictureRow("Judge" if mark.kind == "judge" else "Person", "", mark, percent=False) for mark in marks
     )

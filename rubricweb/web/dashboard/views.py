@@ -1,8 +1,6 @@
 """The dashboard: what the newest runs say, how it changed, what waits for me."""
 
-import csv
-import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -10,13 +8,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.models import Role
 from rubricweb.selectors import dashboard as selectors
 from rubricweb.selectors.runs.over_time.score_series import Point, Series
 from rubricweb.selectors.spending.spending import visible_month_spending
 from rubricweb.services.rubrics.starters import starters
 from rubricweb.templatetags.charts import line_chart, standalone
+from rubricweb.web.csv_files import csv_file
 from rubricweb.web.dashboard.answer import judge_picture, score_answer
 from rubricweb.web.dashboard.chart import score_chart
 from rubricweb.web.dashboard.first_steps import path
@@ -66,15 +64,14 @@ def dashboard(request: TeamRequest) -> HttpResponse:
     rubric_id = whole_number(request.GET.get("rubric"), "The rubric")
     series_number = request.GET.get("series")
     if request.GET.get("format") == "csv":
-        return _csv(
-            selectors.score_series(
-                request.team,
-                request.user,
-                dataset_id=dataset_id,
-                rubric_id=rubric_id,
-                series_number=series_number,
-            )
+        series = selectors.score_series(
+            request.team,
+            request.user,
+            dataset_id=dataset_id,
+            rubric_id=rubric_id,
+            series_number=series_number,
         )
+        return csv_file("scores.csv", COLUMNS, _rows(series))
     board = selectors.dashboard(
         request.team,
         request.user,
@@ -82,14 +79,14 @@ def dashboard(request: TeamRequest) -> HttpResponse:
         rubric_id=rubric_id,
         series_number=series_number,
     )
-    filtered = bool(asked) or rubric_id is not None
-    if board.steps and not filtered and not request.team.archived_at:
-        return _first_run(request, board, board.steps)
     agreement = board.agreement
     people = (agreement.run, agreement.estimate) if agreement else None
     chart = score_chart(board.series, request.team, chosen=board.chosen, people=people)
     if request.GET.get("format") == "svg":
         return _svg(chart)
+    filtered = bool(asked) or rubric_id is not None
+    if board.steps and not filtered and not request.team.archived_at:
+        return _first_run(request, board, board.steps)
     apart = distinguishing_words(board.choices)
     may_edit = request.membership.may(Role.EDITOR)
     context = {
@@ -131,37 +128,20 @@ def _svg(chart: LineChart) -> HttpResponse:
     return response
 
 
-def _csv(series: Sequence[Series]) -> HttpResponse:
-    written = io.StringIO()
-    table = csv.writer(written, lineterminator="\r\n")
-    table.writerow(COLUMNS)
+def _rows(series: Sequence[Series]) -> Iterator[tuple[object, ...]]:
+    """Every point and try, in the order of COLUMNS."""
     for one in series:
+        settings = "; ".join(f"{title} {words}" for title, words in one.asked.items())
         for point in (*one.points, *one.tries):
-            words = (point.name, point.at.isoformat(), point.dataset, one.rubric, one.judge, one.autograder)
-            shares = (point.mean, point.low, point.high)
-            rest = (
-                point.items,
-                point.scored,
-                point.fully_judged,
-                point.coverage,
-                point.errors,
-                "yes" if point.withheld else "no",
-                one.number,
-                "yes" if point.is_try else "no",
+            yield (
+                *(point.name, point.at.isoformat(), point.dataset, one.rubric, one.judge, one.autograder),
+                *(point.mean, point.low, point.high, point.items, point.scored, point.fully_judged),
+                *(point.coverage, point.errors, "yes" if point.withheld else "no"),
+                *(one.number, "yes" if point.is_try else "no"),
+                *_over_shared(one, point),
+                *(point.cases, one.scored_as, one.model, "; ".join(one.panel), one.examples, settings),
+                *(point.lowest, point.below_bar, point.judge_version),
             )
-            settings = "; ".join(f"{title} {words}" for title, words in one.asked.items())
-            graded = (one.scored_as, one.model, "; ".join(one.panel), one.examples, settings)
-            added = (
-                point.cases,
-                *map(neutralised, graded),
-                point.lowest,
-                point.below_bar,
-                neutralised(point.judge_version),
-            )
-            table.writerow([*map(neutralised, words), *shares, *rest, *_over_shared(one, point), *added])
-    response = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = 'attachment; filename="scores.csv"'
-    return response
 
 
 def _shared_figure(one: Series, point: Point) -> Figure | None:
@@ -173,4 +153,4 @@ def _over_shared(one: Series, point: Point) -> tuple[str | float | None, ...]:
     """The system version, and its mean over the cases that all versions of the series answered."""
     shared = _shared_figure(one, point)
     figure = (shared.n, shared.value, shared.low, shared.high) if shared else (None,) * 4
-    return neutralised(point.system), *figure
+    return point.system, *figure

@@ -5,10 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rubricweb.engine.number_format import counted, from_to, number, value_of
+from rubricweb.engine.scoring import outcomes
+from rubricweb.engine.scoring.effect import points_lost
 from rubricweb.models import Judgement, Run, RunItem, RunState
+from rubricweb.selectors.labels.stored_answers import outcome
 from rubricweb.selectors.runs.criterion_counts import CriterionCounts
 from rubricweb.selectors.runs.results import Result
-from rubricweb.templatetags.answers import effect
+from rubricweb.selectors.shared.score_ends import score_ends
 from rubricweb.web.shared.plots import FEW, Mark
 
 LOWEST_SHOWN = 3
@@ -17,7 +20,8 @@ LOWEST_SHOWN = 3
 @dataclass(frozen=True)
 class RunAnswer:
     """`sentence` is the result, `why` what it rests on; `failing` counts items the rubric's rule turns down,
-    None without a rule; `bar` is the least score that passes, None where that does not decide."""
+    None without a rule; `bar` is the least score that passes, None where that does not decide or scores are
+    raw: the rule is about normalised ones."""
 
     sentence: str
     why: str
@@ -44,8 +48,12 @@ def run_answer(run: Run, result: Result) -> RunAnswer | None:
         of_all = counted(result.scored, "item")
         lowest_words = "" if lowest is None else f"the lowest of {of_all} has {number(lowest, 2)}"
     sentence = ". ".join(parts) + (f"; {lowest_words}." if lowest_words else ".")
-    bar = rule.min_score if rule is not None and rule.min_criterion is None else None
-    return RunAnswer(sentence, _basis(result), failing, bar)
+    decides = rule is not None and rule.min_criterion is None and run.normalize
+    bar = rule.min_score if rule is not None and decides else None
+    why = _basis(result)
+    if run.state != RunState.FINISHED:
+        why += f" This is of the {counted(result.graded, 'item')} graded."
+    return RunAnswer(sentence, why, failing, bar)
 
 
 def _basis(result: Result) -> str:
@@ -66,8 +74,8 @@ def _basis(result: Result) -> str:
 
 @dataclass(frozen=True)
 class LowItem:
-    """One of the lowest items with the criteria that cost it points, heaviest first, and the judge's reason
-    on the first of them."""
+    """One of the lowest items with the answers that cost it points, most points first; an option between the
+    best and the worst costs some. `reason` is the judge's on the first of them that has one."""
 
     row: RunItem
     lost: tuple[Judgement, ...]
@@ -78,16 +86,19 @@ class LowItem:
 
 
 def lowest_items(run: Run, rows: Sequence[RunItem]) -> list[LowItem]:
-    """The first of these rows, lowest score first, of those below 1. One query."""
-    low = [row for row in rows if row.score is not None and row.score < 1][:LOWEST_SHOWN]
+    """The first of these rows, lowest score first, of those below the best score there is. One query, and
+    two more where scores are raw.
+    """
+    _, best = score_ends(run)
+    low = [row for row in rows if row.score is not None and row.score < best][:LOWEST_SHOWN]
     said = Judgement.objects.filter(run=run, repeat=0, item__in=[row.item_id for row in low])
-    lost: dict[int, list[Judgement]] = defaultdict(list)
+    lost: dict[int, list[tuple[float, Judgement]]] = defaultdict(list)
     for one in said.select_related("criterion").order_by("criterion__position"):
-        value = one.value if one.value is not None else {"MET": 1.0, "UNMET": 0.0}.get(one.verdict or "")
-        if value is not None and effect(value, one.criterion.weight) == "hurt":
-            lost[one.item_id].append(one)
+        worth = outcomes.value_of(outcome(one.criterion, one))
+        if (points := points_lost(worth, one.criterion.weight)) > 0:
+            lost[one.item_id].append((points, one))
     return [
-        LowItem(row, tuple(sorted(lost[row.item_id], key=lambda one: -abs(one.criterion.weight))))
+        LowItem(row, tuple(one for _, one in sorted(lost[row.item_id], key=lambda pair: -pair[0])))
         for row in low
     ]
 
@@ -104,11 +115,7 @@ class PlottedRate:
 
     @property
     def lost(self) -> float:
-        """Weight times the share that loses it; see `CriterionTrend.lost`."""
-        value, weight = self.counts.rate.value, self.counts.criterion.weight
-        if value is None:
-            return 0.0
-        return weight * (1 - value) if weight > 0 else -weight * value
+        return points_lost(self.counts.rate.value, self.counts.criterion.weight)
 
     @property
     def failing(self) -> int | None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -30,6 +31,22 @@ def choose(request: TeamRequest, run_id: int) -> HttpResponse:
     baseline = selected.baseline_for(run) if asked is None else access.access_run(request.team, asked)
     if baseline is None:
         return render(request, "runs/diff/nothing.html", {"run": run})
+    selected.require_comparable(run, baseline)
+    return redirect("run_diff", request.team.slug, run.pk, baseline.pk)
+
+
+@team_page(Role.VIEWER)
+@require_safe
+def pair(request: TeamRequest) -> HttpResponse:
+    """On to the two runs that were ticked in the list, the later one held against the earlier. Where it is
+    another number the list says so.
+    """
+    ticked = {whole_number(one, "A run") for one in request.GET.getlist("run")} - {None}
+    if len(ticked) != 2:
+        messages.error(request, f"Tick two runs to compare them, not {len(ticked)}.")
+        return redirect("runs", request.team.slug)
+    runs = [access.access_run(request.team, one) for one in ticked if one is not None]
+    baseline, run = sorted(runs, key=lambda one: (one.created_at, one.pk))
     selected.require_comparable(run, baseline)
     return redirect("run_diff", request.team.slug, run.pk, baseline.pk)
 

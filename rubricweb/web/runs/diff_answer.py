@@ -9,7 +9,7 @@ from rubricweb.selectors.runs.diff.diff import RunDiff
 from rubricweb.web.shared.plots import Axis, Kind, Mark, Picture, PictureRow, difference_axis
 
 POINTS = 100
-"""Parts of the score are told in points of so many."""
+"""Parts of the score are told in points of so many; those of raw scores as they are."""
 
 WORDS: dict[str, tuple[str, str]] = {
     "up": ("Scores rose", "better"),
@@ -24,7 +24,11 @@ KINDS: dict[str, Kind] = {"up": "better", "down": "worse", "open": "none", "": "
 
 @dataclass(frozen=True)
 class MovedCriterion:
-    """One criterion with its part of the difference; `word` is better, worse or not clear, after Holm."""
+    """One criterion with its part of the difference, in points; `word` is better, worse or not clear.
+
+    It is the direction of answers that differ after Holm; not clear where a new weight moved the points the
+    other way.
+    """
 
     change: CriterionChange
     points: Figure
@@ -38,7 +42,10 @@ class MovedCriterion:
 
 @dataclass(frozen=True)
 class DiffAnswer:
-    """Everything above the list of items; `rows` is empty where parts by criterion are not known."""
+    """Everything above the list of items; `rows` is empty where parts by criterion are not known.
+
+    Of raw scores, `is_raw`, points are those of the scores; else they are of a hundred.
+    """
 
     badge: str
     look: str
@@ -48,6 +55,7 @@ class DiffAnswer:
     rows: tuple[MovedCriterion, ...]
     total: Figure
     axis: Axis
+    is_raw: bool
 
 
 def diff_answer(found: RunDiff) -> DiffAnswer | None:
@@ -57,9 +65,11 @@ def diff_answer(found: RunDiff) -> DiffAnswer | None:
         return None
     badge, look = WORDS[found.direction]
     rows = tuple(_rows(found))
-    total = in_points(scores.difference)
+    total = in_points(scores.difference, 1 if _is_raw(found) else POINTS)
     axis = difference_axis([row.points for row in rows], unit=1.0)
-    return DiffAnswer(badge, look, _sentence(found), _why(found), _picture(found), rows, total, axis)
+    return DiffAnswer(
+        badge, look, _sentence(found), _why(found), _picture(found), rows, total, axis, _is_raw(found)
+    )
 
 
 def _names(found: RunDiff) -> tuple[str, str]:
@@ -108,18 +118,24 @@ def _rows(found: RunDiff) -> list[MovedCriterion]:
         part = change.contribution
         if part is None or part.value is None:
             continue
-        sure = change.p is not None and change.p < 0.05
-        word = ("better" if part.value > 0 else "worse") if sure and part.value else "not clear"
+        by_answers = (change.difference.value or 0.0) * change.criterion.weight
+        sure = change.p is not None and change.p < 0.05 and by_answers * part.value > 0
+        word = ("better" if part.value > 0 else "worse") if sure else "not clear"
         kind: Kind = "none" if word == "not clear" else "better" if part.value > 0 else "worse"
-        points = in_points(part)
+        points = in_points(part, 1 if _is_raw(found) else POINTS)
         rows.append(MovedCriterion(change, points, Mark(kind, points), word))
     return sorted(rows, key=lambda row: -(row.points.value or 0.0))
 
 
-def in_points(figure: Figure) -> Figure:
-    """The same in points of a hundred: 0.05 is 5."""
+def _is_raw(found: RunDiff) -> bool:
+    """Whether scores are compared as they were before they were normalised."""
+    return not (found.run.normalize and found.baseline.normalize)
+
+
+def in_points(figure: Figure, of: int) -> Figure:
+    """The same in points of so many: 0.05 is 5 of a hundred."""
 
     def times(value: float | None) -> float | None:
-        return None if value is None else value * POINTS
+        return None if value is None else value * of
 
     return Figure(times(figure.value), times(figure.low), times(figure.high), figure.n)

@@ -203,7 +203,8 @@ def _results(request: TeamRequest, run: Run, classes: Iterable[errors.ErrorClass
         "plotted": plotted_rates(rates),
         "share_axis": SHARE_AXIS,
         "lowest": lowest_items(run, page.rows) if by_score and not holistic else [],
-        "scores": scores if len(scores) == result.scored < FEW_SCORES else [],
+        # One by one they are drawn from 0 to 1, which raw scores leave.
+        "scores": scores if run.normalize and len(scores) == result.scored < FEW_SCORES else [],
         # Those of the list of errors too: asked for apart they would take as many queries again.
         **titles(request, [*(row.item_id for row in (*page.rows, *failed)), *_examples(classes)]),
         "result": result,

@@ -50,7 +50,7 @@ def test_a_comparison_holds_the_judge_against_the_majority(bob: ApiClient, label
     # good concise; bad capital, concise, wrong_country; empty-ish concise.
     assert (shown["units"], shown["undecided"], shown["judged"], shown["errors"]) == (8, 1, 8, 0)
     assert (shown["raters"], shown["coverage"], shown["queue_ids"]) == (2, 1.0, [labelled.queue.pk])
-    assert shown["items"] == 3
+    assert (shown["items"], shown["ceiling"]["items"]) == (3, 3)
     assert shown["verdict"]["sentence"] == "This judge may be as good as a person. 3 items cannot tell."
     overall = shown["overall"]
     # Pooled by effect: wrong_country is a penalty, whose MET by people hurt on all three; the judge's on one.

@@ -130,8 +130,8 @@ def test_from_sign_in_to_export(
 
     # Dashboard.
     page.goto(team)
-    expect(main).to_contain_text("Score over time")
-    expect(page.locator(".chart__plot canvas").first).to_be_visible()
+    expect(main).to_contain_text("Score run by run")
+    expect(page.locator("[data-chart] a").first).to_be_visible()
 
     # Export the ground truth.
     page.goto(f"{team}exports/")

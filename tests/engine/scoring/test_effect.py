@@ -3,7 +3,14 @@
 import pytest
 
 from rubricweb.engine.agreement import Figure, effect_bias, leaning
-from rubricweb.engine.scoring.effect import by_effect, credit, effect_of, verdict_effect, verdict_words
+from rubricweb.engine.scoring.effect import (
+    by_effect,
+    credit,
+    effect_of,
+    points_lost,
+    verdict_effect,
+    verdict_words,
+)
 from rubricweb.engine.verdict import Verdict
 
 
@@ -22,6 +29,12 @@ from rubricweb.engine.verdict import Verdict
 def test_an_answer_helps_or_hurts_by_its_value_and_the_sign_of_its_weight(value, weight, given, effect):
     assert credit(value, weight) == given
     assert effect_of(value, weight) == effect
+
+
+def test_points_lost_are_weight_times_the_credit_that_is_missing():
+    # 6 · (1 − 0.81), −10 with the error in 7 %, weight 0, and an answer without a value.
+    lost = [points_lost(value, weight) for value, weight in [(0.81, 6), (0.07, -10), (0.5, 0), (None, 5)]]
+    assert lost == pytest.approx([1.14, 0.7, 0, 0])
 
 
 def test_what_has_no_value_has_no_effect():

@@ -1,6 +1,8 @@
 """Compare answers first: one sentence, one picture, criteria by what needs work, all else in a fold."""
 
+import csv
 import html
+import io
 import re
 
 import pytest
@@ -84,6 +86,16 @@ def test_a_row_opens_with_which_way_they_differ_and_an_example(people, sign_in, 
     assert reverse("compare_item", args=[people.team.slug, run.dataset.items.get(key="10").pk]) in opened
 
 
+def test_raw_scores_are_drawn_inside_the_drawing(people, sign_in, run) -> None:
+    raw = factories.run(
+        people.team, people.ed, dataset=run.dataset, rubric_version=run.rubric_version, normalize=False
+    )
+    grade(raw, InProcessJudge(lambda requirement, response: "MET"))
+    drawn = page(people, sign_in(people.bob), run=raw.pk)
+    # 2 of 2 points by the judge: from 4 to 96 % that is the top, whatever people say.
+    assert re.findall(r'plot__dot" cx="\S+" cy="([\d.]+)%"', drawn) == ["4"] * 20
+
+
 def test_a_criterion_that_is_not_there_opens_nothing(people, sign_in, run) -> None:
     assert "disagreements people say" not in page(people, sign_in(people.bob), criterion=10**9)
 
@@ -95,6 +107,32 @@ def test_what_cannot_be_asked_is_refused_by_name(people, sign_in, run, query) ->
     assert str(next(iter(query.values()))) in html.unescape(answer.content.decode())
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        # Xenia says MET on two items of 20 more than the others: the intervals overlap.
+        (2, "No rater is clearly more lenient than another."),
+        (20, "Most lenient: Xenia; strictest:"),
+    ],
+)
+def test_the_board_names_the_most_lenient_where_the_labels_tell(
+    people, sign_in, more: int, said: str
+) -> None:
+    version = factories.version(people.team, people.ed, title="Replies", criteria=CRITERIA[:1])
+    items = [{"id": str(key), "submission": f"Text {key}"} for key in range(20)]
+    data = factories.dataset(people.team, people.ed, items=items, name="replies")
+    lines = ["item_id,criterion,rater,verdict"]
+    for key in range(20):
+        for name in NAMES:
+            met = name == NAMES[0] and key < more
+            lines.append(f"{key},right,{name},{'MET' if met else 'UNMET'}")
+    labels = "\n".join(lines).encode()
+    factories.import_labels(data, version, by=people.ed, data=labels, filename="labels.csv")
+    queue = people.team.queues.get()
+    answer = sign_in(people.rae).get(reverse("queue_agreement", args=[people.team.slug, queue.pk]))
+    assert said in html.unescape(answer.content.decode())
+
+
 def test_the_agreement_board_says_first_whether_people_agree_well_enough(people, sign_in, run) -> None:
     queue = people.team.queues.get()
     answer = sign_in(people.rae).get(reverse("queue_agreement", args=[people.team.slug, queue.pk]))
@@ -103,3 +141,22 @@ def test_the_agreement_board_says_first_whether_people_agree_well_enough(people,
     sentence = content.index("Not enough labels to say whether people agree well enough (α 1.00).")
     assert "Interval 0.66 to 1.00; the usual bar is 0.67." in content
     assert sentence < content.index("Criteria, least agreement first") < content.index("Ceiling, accuracy")
+
+
+def test_the_figures_go_out_as_a_file(people, sign_in, run) -> None:
+    answer = sign_in(people.bob).get(reverse("compare", args=[people.team.slug]), {"format": "csv"})
+    assert answer["Content-Disposition"] == f'attachment; filename="comparison-{run.pk}.csv"'
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    figures = {(row["criterion"], row["figure"]): row for row in rows}
+    # 30 of 40 labels alike; of kind the judge passes all twenty items and people ten.
+    assert float(figures["", "accuracy"]["value"]) == 0.75
+    assert float(figures["kind", "rate_judge"]["value"]) == 1.0
+    assert float(figures["kind", "rate_people"]["value"]) == 0.5
+    assert (figures["kind", "bias"]["weight"], figures["kind", "bias"]["n"]) == ("1.0", "20")
+    assert float(figures["right", "seat_kappa_difference"]["value"]) == 0.0
+
+
+def test_another_format_is_refused_by_name(people, sign_in, run) -> None:
+    answer = sign_in(people.bob).get(reverse("compare", args=[people.team.slug]), {"format": "xlsx"})
+    assert answer.status_code == 400
+    assert "csv, or nothing for the page" in html.unescape(answer.content.decode())

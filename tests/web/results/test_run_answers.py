@@ -6,10 +6,10 @@ import re
 import pytest
 from django.urls import reverse
 
-from rubricweb.models import Run
+from rubricweb.models import Run, RunState
 from tests import factories
 from tests.factories import Cast
-from tests.judging import InProcessJudge, grade
+from tests.judging import InProcessJudge, LabelJudge, grade
 
 CRITERIA = [
     {"name": "right", "weight": 3, "requirement": "Is right."},
@@ -26,8 +26,8 @@ def world(people: Cast):
     return version, factories.dataset(people.team, people.ed, items=items, name="replies")
 
 
-def run(people: Cast, world, right: set[int], name: str = "First") -> Run:
-    """Right on these items, kind on all, nothing invented: 1 or (0 + 1) / 4 = 0.25."""
+def run(people: Cast, world, right: set[int], name: str = "First", **options: bool) -> Run:
+    """Right on these items, kind on all, nothing invented: 1 or (0 + 1) / 4 = 0.25; raw 4 or 1."""
     version, data = world
 
     def judge(requirement: str, response: str) -> str:
@@ -35,7 +35,9 @@ def run(people: Cast, world, right: set[int], name: str = "First") -> Run:
         met = "kind" in requirement or ("right" in requirement and key in right)
         return "MET" if met else "UNMET"
 
-    started = factories.run(people.team, people.ed, dataset=data, rubric_version=version, name=name)
+    started = factories.run(
+        people.team, people.ed, dataset=data, rubric_version=version, name=name, **options
+    )
     return grade(started, InProcessJudge(judge))
 
 
@@ -53,6 +55,30 @@ def test_a_run_says_its_mean_what_passes_and_the_lowest(people: Cast, sign_in, w
     assert "all answered, no errors." in shown
     assert "Read the 3 that fail" in shown
     assert "pass 0.50" in shown  # beside the line in the drawing
+
+
+def test_a_run_that_was_cancelled_says_on_how_many_items_it_rests(people: Cast, sign_in, world) -> None:
+    graded = run(people, world, set(range(9)))
+    bob = sign_in(people.bob)
+    assert "items graded." not in page(bob, people, "run", graded.pk)
+    Run.objects.filter(pk=graded.pk).update(state=RunState.CANCELLED)
+    assert "all answered, no errors. This is of the 12 items graded." in page(bob, people, "run", graded.pk)
+
+
+def test_an_option_between_the_best_and_the_worst_costs_points_too(people: Cast, sign_in) -> None:
+    options = [
+        {"label": "good", "value": 1},
+        {"label": "fair", "value": 0.5},
+        {"label": "poor", "value": 0},
+    ]
+    tone = {"name": "tone", "kind": "choice", "weight": 4, "requirement": "The tone is …", "options": options}
+    version = factories.version(people.team, people.ed, title="Tone", criteria=[CRITERIA[1], tone])
+    data = factories.dataset(people.team, people.ed, items=[{"id": "1", "submission": "Text 1"}], name="one")
+    started = factories.run(people.team, people.ed, dataset=data, rubric_version=version)
+    grade(started, LabelJudge(lambda judge, asked, response: "fair" if "tone" in asked else "UNMET"))
+    lowest = page(sign_in(people.bob), people, "run", started.pk).partition("Lowest 1")[2]
+    # Tone loses 4 · 0.5 = 2 points, kind 1: most points first.
+    assert re.search(r" tone kind ", lowest.partition("Criteria, most points lost")[0])
 
 
 def test_the_lowest_three_say_what_cost_them_points(people: Cast, sign_in, world) -> None:
@@ -104,8 +130,45 @@ def test_two_runs_say_whether_scores_differ(people: Cast, sign_in, world) -> Non
     assert "Change of mean score +75.0" in moved
 
 
+def test_points_that_a_new_weight_moved_are_not_called_worse_answers(people: Cast, sign_in, world) -> None:
+    before = run(people, world, set(range(4)), "Before")
+    weights = {"right": 1, "kind": 5, "invented": -2}
+    criteria = [{**one, "weight": weights[one["name"]]} for one in CRITERIA]
+    newer = factories.version(people.team, people.ed, title="Newer", criteria=criteria)
+    after = run(people, (newer, world[1]), set(range(12)), "After")
+    shown = page(sign_in(people.bob), people, "run_diff", after.pk, before.pk)
+    moved = shown.partition("What changed the score")[2].partition("All figures")[0]
+    # Right went from 4 to 12 of 12, and gave 3/4 · 4/12 = 25 points of 100, of a smaller weight 1/6 = 16.7.
+    assert re.search(r"right \+1 .*? −8\.3 Not clear", moved)
+
+
+def test_raw_scores_are_told_on_their_own_scale(people: Cast, sign_in, world) -> None:
+    before = run(people, world, set(), "Before", normalize=False)
+    after = run(people, world, set(range(9)), "After", normalize=False)
+    bob = sign_in(people.bob)
+    shown = page(bob, people, "run", after.pk)
+    # Nine of 4 and three of 1. The rule asks for half of a normalised score: none is drawn as a bar.
+    assert "Mean score 3.25; the lowest of 12 items has 1.00." in shown
+    assert shown.partition("Lowest 3")[2].partition("Criteria, most points lost")[0].count(" right ") == 3
+    assert "pass 0.50" not in shown
+    moved = page(bob, people, "run_diff", after.pk, before.pk).partition("What changed the score")[2]
+    # 9 of 12 more right of 3 points: 2.25, which is no 225.
+    assert re.search(r"points of the raw score; .*? right \+3 .*? \+2\.[23] Better", moved)
+
+
 def test_two_equal_runs_differ_in_nothing(people: Cast, sign_in, world) -> None:
     one, other = run(people, world, {1, 2}, "One"), run(people, world, {1, 2}, "Other")
     shown = page(sign_in(people.bob), people, "run_diff", one.pk, other.pk)
     assert "No difference on 12 items: 0.38 against 0.38." in shown  # (2 + 10 · 0.25) / 12 = 0.375
     assert "Better" not in shown.partition("All figures")[0]
+
+
+def test_two_ticked_runs_are_compared_the_later_against_the_earlier(people: Cast, sign_in, world) -> None:
+    before, after = run(people, world, {1}, "Before"), run(people, world, {1, 2}, "After")
+    bob, here = sign_in(people.bob), reverse("run_pair", args=[people.team.slug])
+    assert 'form="run-pair" name="run"' in bob.get(reverse("runs", args=[people.team.slug])).content.decode()
+    answer = bob.get(here, {"run": [before.pk, after.pk]})
+    assert answer.headers["Location"] == reverse("run_diff", args=[people.team.slug, after.pk, before.pk])
+    one = bob.get(here, {"run": [before.pk]}, follow=True)
+    assert "Tick two runs to compare them, not 1." in html.unescape(one.content.decode())
+    assert bob.get(here, {"run": [before.pk, 10**9]}).status_code == 404

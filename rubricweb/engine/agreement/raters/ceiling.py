@@ -48,10 +48,11 @@ class JudgeSeat:
 class HumanCeiling:
     """How far one of these people agrees with the others; `n` units have at least two labels.
 
-    `raters` people labelled them. `accuracy` and `kappa` hold one person at a time against the majority of
-    the others, `tied` is the share of those majorities that were shared between labels; `pair_accuracy` and
-    `pair_kappa` hold people against each other one to one. `judge` is a judge held against the same
-    majorities on the same units, None without one.
+    They are of `items` items; those that answer one case count as one, as intervals do. `raters` people
+    labelled them. `accuracy` and `kappa` hold one person at a time against the majority of the others, `tied`
+    is the share of those majorities that were shared between labels; `pair_accuracy` and `pair_kappa` hold
+    people against each other one to one. `judge` is a judge held against the same majorities on the same
+    units, None without one.
     """
 
     n: int
@@ -62,6 +63,7 @@ class HumanCeiling:
     pair_accuracy: Figure
     pair_kappa: Figure
     judge: JudgeSeat | None = None
+    items: int = 0
 
 
 def human_ceiling(
@@ -113,6 +115,7 @@ def human_ceiling(
         tied=float(tied.mean()) if len(tied) else None,
         pair_accuracy=raw_agreement(full),
         pair_kappa=mean_pair_kappa(full, weighting=weighting, resamples=resamples, seed=seed),
+        items=len(np.unique(clusters)),
     )
     if judge is None:
         return ceiling

@@ -75,20 +75,25 @@ def leading_kappa(
 
 @dataclass(frozen=True)
 class SeatKappas:
-    """κ of one person with the others, of the judge in that person's seat, and what the judge's is above."""
+    """κ of one person with the others, of the judge in that person's seat, and what the judge's is above.
+
+    They rest on `items`: those that two people or more labelled and the judge answered.
+    """
 
     person: Figure
     judge: Figure
     difference: Figure
+    items: int
 
 
 def seat_kappas(ceiling: HumanCeiling, within: WithinCriteria | None) -> SeatKappas | None:
     """Within criteria where there are several, else of one table; None where one of them is undefined."""
     if ceiling.judge is None:
         return None
-    seat = SeatKappas(ceiling.kappa, ceiling.judge.kappa, ceiling.judge.kappa_difference)
+    seat = SeatKappas(ceiling.kappa, ceiling.judge.kappa, ceiling.judge.kappa_difference, ceiling.items)
     if within is not None:
-        seat = SeatKappas(within.seat.kappa, within.seat.judge_kappa, within.seat.kappa_difference)
+        own = within.seat
+        seat = SeatKappas(own.kappa, own.judge_kappa, own.kappa_difference, ceiling.items)
     return None if seat.difference.value is None else seat
 
 

@@ -67,7 +67,7 @@ class RaterAgreement:
 
 
 def sees_all_raters(viewer: User, team: Team) -> bool:
-    """Whether this person may see everybody's numbers, by name: whoever may adjudicate."""
+    """Whether this person may see everybody's numbers, by name: those who may adjudicate."""
     return team.memberships.filter(user=viewer, role__gte=Role.REVIEWER).exists()
 
 

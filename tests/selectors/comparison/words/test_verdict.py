@@ -1,6 +1,7 @@
 """The sentence Compare leads with, on counts whose figures can be worked out by hand."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,7 +22,7 @@ def seat(value: float, low: float, high: float, items: int = 100) -> Comparison:
     accuracy = Figure(0.85, 0.8, 0.9, 300)
     difference = Figure(value, low, high, 300)
     in_seat = JudgeSeat(accuracy, judge, Figure(0.0, -0.1, 0.1, 300), difference)
-    ceiling = HumanCeiling(300, 3, accuracy, person, 0.0, accuracy, person, in_seat)
+    ceiling = HumanCeiling(300, 3, accuracy, person, 0.0, accuracy, person, in_seat, items)
     return replace(comparison(EVEN), ceiling=ceiling, items=items)
 
 
@@ -77,6 +78,17 @@ def test_too_few_items_are_never_as_good() -> None:
     )
 
 
+def test_items_that_one_person_labelled_say_nothing_of_a_person() -> None:
+    # 500 items are labelled, 60 of them by two people or more: the interval is of these 60.
+    verdict = comparison_verdict(replace(seat(-0.02, -0.09, 0.05, items=60), items=500))
+    assert verdict is not None
+    assert verdict.sentence == (
+        "This judge may be as good as a person. 60 items with labels of two people cannot tell."
+    )
+    assert verdict.more_items == 40
+    assert verdict.why.startswith("About 40 more items with labels of two people would decide.")
+
+
 def test_how_many_items_more() -> None:
     # Half of 0.26 is 0.13; 0.15 · 1.96 / 2.8 = 0.105 is allowed: 20 · (0.13 / 0.105)² = 30.66 → 31, 11 more.
     assert items_needed(Figure(-0.15, -0.25, 0.01, 179), 20) == 11
@@ -106,6 +118,35 @@ def test_a_guess_is_not_told_from_chance() -> None:
     assert verdict.state == "undecided"
     assert verdict.sentence == "12 items cannot tell whether this judge beats chance."
     assert verdict.more_items == 8
+
+
+def test_a_bias_on_items_own_rubrics_counts_no_criteria() -> None:
+    verdict = comparison_verdict(comparison({"MET MET": 30, "UNMET MET": 60, "UNMET UNMET": 10}))
+    assert verdict is not None
+    # No criterion is shared, so none is counted, and nothing is known of people among themselves.
+    assert verdict.why == ""
+
+
+def test_options_that_are_items_own_have_no_count() -> None:
+    verdict = comparison_verdict(replace(comparison(EVEN), n_binary=0))
+    assert verdict is not None
+    assert verdict.sentence == "Every item brings its own options, so that nothing is said over all of them."
+
+
+def test_a_judge_that_says_the_opposite_agrees_less_than_by_chance() -> None:
+    # 20 of 100 agree: κ (0.2 − 0.5) / 0.5 = −0.6.
+    cells = {"MET MET": 10, "UNMET MET": 40, "MET UNMET": 40, "UNMET UNMET": 10}
+    assert said(comparison(cells)) == (
+        "measured",
+        "The judge agrees with people on 20% of labels, fewer than by chance (κ −0.60).",
+    )
+
+
+def test_chance_is_ruled_out_at_the_confidence_of_the_look() -> None:
+    # 64 of 100 agree, κ 0.28: its 95 % interval is about 0.09 to 0.46, at 99.9 % it reaches below 0.
+    found = comparison({"MET MET": 32, "UNMET MET": 18, "MET UNMET": 18, "UNMET UNMET": 32})
+    assert said(found)[0] == "measured"
+    assert said(replace(found, look=SimpleNamespace(confidence=0.999)))[0] == "undecided"
 
 
 def test_nothing_in_common_is_no_verdict() -> None:
