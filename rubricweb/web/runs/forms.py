@@ -161,10 +161,12 @@ class NewRun(VotingFields):
         offer_rows(self, "rubric_version", choices.versions)
         self.versions = self._offer_systems()
         offer_halves(self, team)
-        self._offer_asked("autograder", [(name, autograder_title(name)) for name in AUTOGRADERS], AUTOGRADERS)
+        _offer_asked(
+            self, "autograder", [(name, autograder_title(name)) for name in AUTOGRADERS], AUTOGRADERS
+        )
         self.judge_versions = offered_versions(team, str(_asked(self, "judge") or ""), viewer)
         offered = {**self.judges, **self.judge_versions}
-        self._offer_asked("judge", judge_choices(self.judges, self.judge_versions), offered)
+        _offer_asked(self, "judge", judge_choices(self.judges, self.judge_versions), offered)
         # Before anything looks at what is chosen: from then on the field keeps its first value.
         self.fields["judge"].initial = next(iter(self.judges), None)
         chosen, way = str(self["judge"].value()), str(self["autograder"].value())
@@ -177,12 +179,6 @@ class NewRun(VotingFields):
         further |= {words: words for words, version in self.judge_versions.items() if votes_once(version)}
         offer(self, "further", further.items())
         offer_rows(self, "examples_from", choices.datasets.exclude(sealed_as=few_shot.TEST))
-
-    def _offer_asked(self, name: str, choices: list[tuple[str, Any]], offered: Container[str]) -> None:
-        """Offers the choices; where one is asked for that is not among them, nothing is chosen silently."""
-        asked = _asked(self, name)
-        known = asked is None or str(asked) in offered
-        offer(self, name, choices if known else [("", "Choose…"), *choices])
 
     def _offer_systems(self) -> dict[int, SystemVersion]:
         """The system versions of the chosen dataset where there are several, by id; else nobody is asked.
@@ -368,6 +364,15 @@ class NewRun(VotingFields):
 
 def _asked(form: forms.BaseForm, name: str) -> Any:
     return form.data.get(name) if form.is_bound else form.initial.get(name)
+
+
+def _offer_asked(
+    form: forms.BaseForm, name: str, choices: list[tuple[str, Any]], offered: Container[str]
+) -> None:
+    """Offers the choices; where one is asked for that is not among them, nothing is chosen silently."""
+    asked = _asked(form, name)
+    known = asked is None or str(asked) in offered
+    offer(form, name, choices if known else [("", "Choose…"), *choices])
 
 
 def _was_chosen(field: forms.BoundField) -> bool:
