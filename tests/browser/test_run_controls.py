@@ -1,5 +1,7 @@
 """The menus of a run's page in a real browser, while the page redraws itself."""
 
+import re
+
 import pytest
 from django.test import Client
 from playwright.sync_api import Page, expect
@@ -7,6 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Run
+from rubricweb.services.judges import versions as judges
 from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Cast
@@ -189,3 +192,32 @@ def test_what_a_run_will_cost_and_the_button_that_starts_it_stay_in_sight(
     assert plan is not None
     assert button is not None
     assert button["y"] >= plan["y"] + plan["height"]
+
+
+def test_the_form_says_how_the_chosen_judge_asks_and_opens_what_was_refused(
+    open_page: Page, people: Cast, run: Run
+) -> None:
+    assert run.judge_version is not None
+    judges.create_judge(people.team, run.judge_version.definition, by=people.ed, name="Support judge")
+    open_page.goto(open_page.url.rpartition("/runs/")[0] + "/runs/new/")
+    way = open_page.get_by_label("How the judge is asked")
+    budget = open_page.get_by_label("Budget in US dollars")
+    # Four answers are there already, those of the last run; what few runs need is folded away.
+    expect(open_page.get_by_label("Dataset")).to_have_value(str(run.dataset_id))
+    expect(open_page.get_by_label("Judge", exact=True)).to_have_value("offline")
+    expect(budget).to_be_hidden()
+    way.select_option("one_shot")
+    expect(open_page.locator("#id_autograder_helptext")).to_contain_text("One call")
+    expect(open_page.locator("#plan")).to_contain_text(re.compile(r"Calls\s*3\s*3 criteria"))
+    # A version of a judge asks in its own way.
+    open_page.get_by_label("Judge", exact=True).select_option("support-judge@v1")
+    expect(way).to_be_hidden()
+    expect(open_page.locator("#id_judge_helptext")).to_contain_text("criterion by criterion")
+    # What is refused in the fold is in sight, and the link above the form leads there.
+    open_page.locator("#run-form summary").click()
+    budget.fill("-1")
+    open_page.locator("#run-form").evaluate("form => form.noValidate = true")
+    open_page.get_by_role("button", name="Start run").click()
+    expect(budget).to_be_visible()
+    open_page.get_by_role("alert").get_by_role("link", name="Budget in US dollars").click()
+    expect(budget).to_be_focused()

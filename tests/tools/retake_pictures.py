@@ -126,6 +126,7 @@ def run(page: Page) -> None:
     page.goto(f"{page.url}runs/new/")
     for field, text in (("dataset", "Support replies (32 items)"), ("rubric_version", "Support reply v1")):
         page.locator(f"#id_{field}").select_option(label=text)
+    page.locator("#run-form summary").click()
     page.get_by_label("Use earlier answers").uncheck()
     page.get_by_label("Name").fill("October")
     page.get_by_role("button", name="Start run").click()

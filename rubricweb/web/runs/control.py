@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
@@ -14,7 +14,6 @@ from rubricweb.models import Role, Run, RunState
 from rubricweb.services.runs import lifecycle as services
 from rubricweb.templatetags.display import usd
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
-from rubricweb.web.runs.forms import read_retry
 from rubricweb.web.shared.numbers import number_typed
 
 BREAK_OFF = "break_off"
@@ -48,7 +47,7 @@ def resume(request: TeamRequest, run_id: int) -> HttpResponse:
     """
     run = access.access_run(request.team, run_id)
     item_id = whole_number(request.POST.get("item"), "The item")
-    kinds = read_retry(request.POST)
+    kinds = _read_retry(request.POST)
 
     def go_on() -> str:
         items = services.resume_run(
@@ -128,3 +127,11 @@ def _dollars(text: str) -> float | None:
 
 def _back(request: TeamRequest, run: Run) -> HttpResponse:
     return redirect("run", request.team.slug, run.pk)
+
+
+def _read_retry(data: QueryDict) -> tuple[str, ...] | None:
+    """Which failed verdicts to ask for again: kind=… one kind, only=pending none, else all (None)."""
+    if data.get("only") == "pending":
+        return ()
+    kind = data.get("kind", "")
+    return (kind,) if kind else None

@@ -1,6 +1,6 @@
 """What people send from the pages of the runs room."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -30,8 +30,8 @@ from rubricweb.services.runs.starting import RunOptions
 from rubricweb.templatetags.run_words import autograder_line, autograder_title
 from rubricweb.web.runs.judge_choice import (
     config_of,
-    described,
     judge_choices,
+    judge_line,
     offered_versions,
     votes_of,
     votes_once,
@@ -81,10 +81,8 @@ class NewRun(VotingFields):
     half = HalfField(
         help_text="Examples for the judge come from no test case, and from no case that is graded."
     )
-    judge = forms.ChoiceField(widget=forms.RadioSelect)
-    autograder = forms.ChoiceField(
-        widget=forms.RadioSelect, initial="per_criterion", label="How the judge is asked"
-    )
+    judge = forms.ChoiceField()
+    autograder = forms.ChoiceField(initial="per_criterion", label="How the judge is asked")
     reply_format = forms.ChoiceField(
         choices=[("json", "JSON with a reason"), ("yes_no", "Prose with a yes or no")],
         initial="json",
@@ -143,6 +141,8 @@ class NewRun(VotingFields):
     # The page sends it along, so that a box that is not ticked can be told from one that was never shown.
     sent = forms.BooleanField(required=False, initial=True, widget=forms.HiddenInput)
 
+    # What the page asks in the open; all else it folds away.
+    LINES = ("dataset", "systems", "rubric_version", "judge", "autograder")
     COSTS = ("budget_usd", "no_cap", "use_cache", "batch")
     SCORING = ("abstention", "on_error", "normalize", "option_seed")
 
@@ -161,16 +161,17 @@ class NewRun(VotingFields):
         offer_rows(self, "rubric_version", choices.versions)
         self.versions = self._offer_systems()
         offer_halves(self, team)
-        offer(
-            self,
-            "autograder",
-            [(name, described(autograder_title(name), autograder_line(name))) for name in AUTOGRADERS],
+        _offer_asked(
+            self, "autograder", [(name, autograder_title(name)) for name in AUTOGRADERS], AUTOGRADERS
         )
-        asked = self.data.get("judge") if self.is_bound else self.initial.get("judge")
-        self.judge_versions = offered_versions(team, str(asked or ""), viewer)
-        offer(self, "judge", judge_choices(self.judges, self.judge_versions))
+        self.judge_versions = offered_versions(team, str(_asked(self, "judge") or ""), viewer)
+        offered = {**self.judges, **self.judge_versions}
+        _offer_asked(self, "judge", judge_choices(self.judges, self.judge_versions), offered)
         # Before anything looks at what is chosen: from then on the field keeps its first value.
         self.fields["judge"].initial = next(iter(self.judges), None)
+        chosen, way = str(self["judge"].value()), str(self["autograder"].value())
+        self["judge"].help_text = judge_line(chosen, self.judges, self.judge_versions) or "Choose one."
+        self["autograder"].help_text = autograder_line(way) if way in AUTOGRADERS else "Choose one."
         self.fields["judge"].required = bool(self.judges)
         if self.chosen_version is not None:
             self.fields["autograder"].required = self.fields["reply_format"].required = False
@@ -205,9 +206,10 @@ class NewRun(VotingFields):
         return cleaned
 
     @property
-    def main_fields(self) -> list[forms.BoundField]:
-        folded = {*self.VOTING, *self.EXAMPLES, *self.COSTS, *self.SCORING, "sent", "systems", "half"}
-        return [field for field in self if field.name not in folded]
+    def opens_more(self) -> bool:
+        """Whether anything that is folded away was chosen or refused: then it stands open."""
+        folded = [field for field in self if field.name not in (*self.LINES, "sent")]
+        return any(field.errors or _was_chosen(field) for field in folded)
 
     @property
     def cost_fields(self) -> list[forms.BoundField]:
@@ -220,17 +222,14 @@ class NewRun(VotingFields):
         return [self[name] for name in self.COSTS if name in shown]
 
     @property
-    def scoring_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.SCORING]
+    def lines_explained(self) -> list[forms.BoundField]:
+        """What a change of the form explains anew: the help of the chosen."""
+        names = ("rubric_version", "judge", "autograder") if self.judges else ("rubric_version", "autograder")
+        return [self[name] for name in names]
 
     @property
-    def scores_otherwise(self) -> bool:
-        """Whether anything under the heading of scores was chosen: then it stands open."""
-        usual = {"abstention": "skip", "on_error": "exclude", "normalize": True, "option_seed": None}
-        return any(
-            self[name].errors or str(self[name].value() or "") != str(usual[name] or "")
-            for name in self.SCORING
-        )
+    def scoring_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.SCORING]
 
     @property
     def takes_batches(self) -> bool:
@@ -363,6 +362,27 @@ class NewRun(VotingFields):
             self.add_error(field, str(error))
 
 
+def _asked(form: forms.BaseForm, name: str) -> Any:
+    return form.data.get(name) if form.is_bound else form.initial.get(name)
+
+
+def _offer_asked(
+    form: forms.BaseForm, name: str, choices: list[tuple[str, Any]], offered: Container[str]
+) -> None:
+    """Offers the choices; where one is asked for that is not among them, nothing is chosen silently."""
+    asked = _asked(form, name)
+    known = asked is None or str(asked) in offered
+    offer(form, name, choices if known else [("", "Choose…"), *choices])
+
+
+def _was_chosen(field: forms.BoundField) -> bool:
+    """Whether it holds something else than at first; left empty it means what it does at first."""
+    first, now = field.field.initial, field.value()
+    if isinstance(field.field, forms.BooleanField):
+        return bool(first) != bool(now)
+    return now not in (None, "", []) and str(now) != str(first)
+
+
 def _field_of(place: str, fields: Mapping[str, Any]) -> str | None:
     """The field a fault of the service is about; None for the whole form."""
     if place in fields:
@@ -378,11 +398,3 @@ def _field_of(place: str, fields: Mapping[str, Any]) -> str | None:
         "mode": "batch",
     }
     return next((name for start, name in by_start.items() if place.startswith(start)), None)
-
-
-def read_retry(data: QueryDict) -> tuple[str, ...] | None:
-    """Which failed verdicts to ask for again: kind=… one kind, only=pending none, else all (None)."""
-    if data.get("only") == "pending":
-        return ()
-    kind = data.get("kind", "")
-    return (kind,) if kind else None

@@ -1,9 +1,8 @@
 """What the launch form offers to grade by: models, and versions of judges."""
 
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlsplit
-
-from django.utils.html import format_html
 
 from rubricweb.engine.judging.definition import JudgeDefinition
 from rubricweb.errors import Conflict, NotFound
@@ -42,18 +41,20 @@ def offered_versions(team: Team, asked: str, viewer: User) -> dict[str, JudgeVer
 
 def judge_choices(
     models: Mapping[str, JudgeConfig], versions: Mapping[str, JudgeVersion]
-) -> list[tuple[str, str]]:
+) -> list[tuple[str, Any]]:
     """What a run may be graded by, as a form offers it: models first, then versions of judges."""
-    return [
-        *(
-            (judge_id, described(config.name, _about(judge_id, config)))
-            for judge_id, config in models.items()
-        ),
-        *(
-            (words, described(f"{version.judge.name} · {words}", _about_version(version)))
-            for words, version in versions.items()
-        ),
-    ]
+    asked_as_they_are = [(judge_id, config.name) for judge_id, config in models.items()]
+    if not versions:
+        return [*asked_as_they_are]
+    ours = [(words, f"{version.judge.name} · {words}") for words, version in versions.items()]
+    return [("Models", asked_as_they_are), ("Judges", ours)]
+
+
+def judge_line(chosen: str, models: Mapping[str, JudgeConfig], versions: Mapping[str, JudgeVersion]) -> str:
+    """Whom the chosen one asks, how and at what price, in a line; "" for what is not offered."""
+    if (version := versions.get(chosen)) is not None:
+        return _about_version(version)
+    return _about(chosen, models[chosen]) if chosen in models else ""
 
 
 def _about_version(version: JudgeVersion) -> str:
@@ -65,11 +66,6 @@ def _about_version(version: JudgeVersion) -> str:
     if asks_offline(definition):
         about += f". {endpoints.OFFLINE_ABOUT} It reads no instructions."
     return about
-
-
-def described(title: str, line: str) -> str:
-    """A choice with a line below it."""
-    return format_html('<span>{}<span class="check__help">{}</span></span>', title, line)
 
 
 def _about(judge_id: str, config: JudgeConfig) -> str:

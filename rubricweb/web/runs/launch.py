@@ -22,8 +22,8 @@ from rubricweb.services.shared.idempotency import Done, click_key, done_once
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
 from rubricweb.web.runs import words
 from rubricweb.web.runs.forms import NewRun
-from rubricweb.web.runs.run_again import TRIAL, filled_in, left_out
-from rubricweb.web.shared.selections import selection
+from rubricweb.web.runs.run_again import TRIAL, filled_in, left_out, usual_judge
+from rubricweb.web.shared.selections import Selection, selection
 
 LISTS = ("further", "escalate_on", "systems")
 TRIAL_ITEMS = 3
@@ -38,9 +38,9 @@ def new(request: TeamRequest) -> HttpResponse:
     starts a run over three items.
     """
     if request.method != "POST":
-        form, again = _opened(request)
+        form, again, last = _opened(request)
         template = "runs/_plan.html" if request.htmx else "runs/new.html"
-        return render(request, template, _launch(request, form, again))
+        return render(request, template, _launch(request, form, again) | {"last": last})
     selected = selection(request)
     if "count" in request.POST:
         form = NewRun(
@@ -68,30 +68,42 @@ def _started(request: TeamRequest, runs: list[Run]) -> HttpResponse:
     return redirect(f"{reverse('runs', args=[request.team.slug])}?dataset={runs[0].dataset_id}")
 
 
-def _opened(request: TeamRequest) -> tuple[NewRun, Run | None]:
-    """The form as the address wants it, and the run it is filled in for."""
+def _opened(request: TeamRequest) -> tuple[NewRun, Run | None, Run | None]:
+    """The form as the address wants it, the run it is filled in for, and the one its judge is from."""
     asked, selected = request.GET, selection(request)
     if asked.get("sent"):
-        return NewRun(asked, team=request.team, viewer=request.user, selection=selected), None
+        return NewRun(asked, team=request.team, viewer=request.user, selection=selected), None, None
     run_id = whole_number(asked.get("again"), "The run")
     if run_id is None:
-        initial = _usual_material(request) | _typed(asked)
-        return NewRun(team=request.team, viewer=request.user, selection=selected, initial=initial), None
+        usual, last = _usual_material(request, selected)
+        initial = usual | _typed(asked)
+        return NewRun(team=request.team, viewer=request.user, selection=selected, initial=initial), None, last
     run = access.access_run(request.team, run_id)
     judges = list(endpoints.judges_of(request.team))
     initial = filled_in(run, judges) | _typed(asked)
-    return NewRun(team=request.team, viewer=request.user, selection=selected, initial=initial), run
+    return NewRun(team=request.team, viewer=request.user, selection=selected, initial=initial), run, None
 
 
-def _usual_material(request: TeamRequest) -> dict[str, Any]:
-    """What is chosen unless the address says more: a rubric, and the dataset where it names a judge alone."""
+def _usual_material(request: TeamRequest, selected: Selection | None) -> tuple[dict[str, Any], Run | None]:
+    """What is chosen unless the address says more: the dataset graded last, its rubric and its judge.
+
+    And the run that judge is from, None where it is from none.
+    """
     dataset_id = whole_number(request.GET.get("dataset"), "The dataset")
-    dataset = None if dataset_id is None else access.access_dataset(request.team, dataset_id)
-    if dataset is None and request.GET.get("judge"):
+    if dataset_id is None and selected is not None:
+        dataset_id = selected.dataset_id
+    if dataset_id is None:
         dataset = plans.usual_dataset(request.team)
+    else:
+        dataset = access.access_dataset(request.team, dataset_id)
     version = plans.usual_version(request.team, dataset)
-    initial = {"dataset": dataset, "rubric_version": version}
-    return {name: row.pk for name, row in initial.items() if row is not None}
+    rows = {"dataset": dataset, "rubric_version": version}
+    initial: dict[str, Any] = {name: row.pk for name, row in rows.items() if row is not None}
+    # A way of asking belongs to its judge: neither is taken over where the address names one.
+    if dataset is None or {"judge", "autograder", "reply_format"} & request.GET.keys():
+        return initial, None
+    last, judge = usual_judge(dataset, endpoints.judges_of(request.team))
+    return initial | judge, last
 
 
 def _typed(data: QueryDict) -> dict[str, Any]:

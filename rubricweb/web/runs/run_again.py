@@ -1,11 +1,11 @@
 """An earlier run as the launch form would have been filled in for it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from rubricweb.engine.panels.vote_rules import VOTE_RULES
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.models import Item, PanelSnapshot, Run, RunMode
+from rubricweb.models import Dataset, Item, PanelSnapshot, Run, RunMode
 from rubricweb.selectors.datasets.systems import versions_of_items
 from rubricweb.web.runs.judge_choice import named_by
 
@@ -44,6 +44,29 @@ def filled_in(run: Run, judges: Sequence[str]) -> dict[str, Any]:
             "examples_seed": run.few_shot.seed,
         }
     return values | (_votes(run.panel, judges) if run.panel else {})
+
+
+def usual_judge(dataset: Dataset, judges: Container[str]) -> tuple[Run | None, dict[str, Any]]:
+    """The newest run over the dataset by one judge, and initial values of `forms.NewRun` that ask it again.
+
+    Of a judge with versions it is the current one. Runs by several votes of models, runs with examples, and
+    grades from a file say nothing of it. None and {} where no run does, or its judge can be chosen no more;
+    `judges` are the ids the form offers.
+    """
+    asked = Run.objects.filter(dataset=dataset, rater=None, judge_version__isnull=False)
+    for run in asked.select_related("judge_version__judge__current").order_by("-created_at", "-pk")[:20]:
+        assert run.judge_version is not None, "asked for"
+        judge = run.judge_version.judge
+        if named_by(run.judge_version):
+            current = judge.current if judge.archived_at is None else None
+            if current is None:
+                return None, {}
+            current.judge = judge
+            return run, {"judge": str(current)}
+        if run.panel is None and run.few_shot is None:
+            way = {"autograder": run.autograder, "reply_format": run.reply_format}
+            return (run, {"judge": run.judge.id} | way) if run.judge.id in judges else (None, {})
+    return None, {}
 
 
 def left_out(run: Run, judges: Mapping[str, JudgeConfig]) -> str:

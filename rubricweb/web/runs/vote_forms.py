@@ -106,17 +106,6 @@ class VotingFields(SettlingFields):
         return [self[name] for name in self.EXAMPLES]
 
     @property
-    def votes(self) -> bool:
-        """Whether anything under the heading of votes was chosen: then it stands open."""
-        errors = any(self[name].errors for name in self.VOTING)
-        further = self["further"].value()
-        return errors or bool(further) or str(self["repeats"].value() or "1") != "1"
-
-    @property
-    def shows_examples(self) -> bool:
-        return bool(self["examples_from"].value()) or any(self[name].errors for name in self.EXAMPLES)
-
-    @property
     def chosen_version(self) -> JudgeVersion | None:
         """The version of a judge that is chosen, which has its own way of asking; None for a model."""
         return self.judge_versions.get(str(self["judge"].value()))

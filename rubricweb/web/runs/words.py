@@ -159,10 +159,10 @@ def workers_words(progress: Progress, *, by_batch: bool) -> str:
 
 def plan_tiles(plan: Plan, forecast: Forecast | None) -> list[Tile]:
     """What a run asks, costs and takes."""
-    tiles = [Tile("Items", whole(plan.items), _rubrics_of(plan)), _calls(plan, forecast)]
+    calls, items = _calls(plan, forecast), Tile("Items", whole(plan.items), _rubrics_of(plan))
     if forecast and forecast.calls.high:
-        tiles += [_cost(forecast), _time(forecast)]
-    return tiles
+        return [_cost(forecast), calls, _time(forecast), items]
+    return [calls, items]
 
 
 def _rubrics_of(plan: Plan) -> str:

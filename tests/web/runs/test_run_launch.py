@@ -237,6 +237,37 @@ def test_the_plan_of_a_judge_that_was_removed_is_the_count_alone(
     assert page.context["plan"].calls == 9
 
 
+# ── More ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_more_opens_where_something_in_it_was_chosen_or_refused(
+    people: Cast, ed: Client, sent: dict[str, Any]
+) -> None:
+    def is_open(answer: Any) -> bool:
+        opened = re.search(r'<details class="disclosure launch__more"( open)?>', answer.content.decode())
+        assert opened is not None
+        return bool(opened[1])
+
+    assert not is_open(ed.get(at(people)))
+    # Faults of a line stand in sight and open nothing.
+    assert not is_open(ed.post(at(people), sent | {"dataset": "99999"}))
+    assert is_open(ed.post(at(people), sent | {"budget_usd": "-1"}))
+    assert is_open(ed.post(at(people), sent | {"further": ["offline"], "further_weights": "much"}))
+    for chosen in ({"name": "Careful"}, {"budget_usd": "0"}, {"abstention": "zero"}, {"repeats": "2"}):
+        assert is_open(ed.post(at(people), sent | chosen | {"count": "1"})), chosen
+    assert is_open(ed.post(at(people), {**sent, "use_cache": "", "count": "1"}))
+    assert not is_open(ed.post(at(people), sent | {"repeats": "1", "weight": "1", "count": "1"}))
+    plain = factories.run(
+        people.team,
+        people.ed,
+        dataset=factories.dataset(people.team, people.ed, name="Others"),
+        rubric_version=factories.version(people.team, people.ed),
+    )
+    assert is_open(ed.get(at(people), {"again": plain.pk})) == bool(plain.name or plain.option_seed)
+    Run.objects.update(name="Careful")
+    assert is_open(ed.get(at(people), {"again": plain.pk}))
+
+
 # ── Switches ─────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -1,5 +1,6 @@
 """A run that is started with a version of a judge, on the page that launches runs."""
 
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from rubricweb.engine.judging.definition import JudgeExample, Voting
 from rubricweb.models import JudgeVersion, Run
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges import versions
+from rubricweb.services.runs.panels import Panel, PanelMember
 from tests import factories
 from tests.factories import Cast
 
@@ -71,11 +73,13 @@ def test_a_judge_that_people_made_is_offered_and_a_picked_one_is_its_model(
 ) -> None:
     shown = page(people, sign_in(people.ed))
     assert 'value="support-judge@v1"' in shown
-    assert "all at once; with words of its own" in shown
     assert "gpt-5-mini-criterion-by-criterion@v1" not in shown
     # An earlier version, or one that was picked, is offered where its page leads here.
     asked = page(people, sign_in(people.ed), "?judge=gpt-5-mini-criterion-by-criterion@v1")
-    assert 'value="gpt-5-mini-criterion-by-criterion@v1" required id="id_judge_2" checked' in asked
+    assert 'value="gpt-5-mini-criterion-by-criterion@v1" selected' in asked
+    # How the chosen one asks stands below it.
+    chosen = page(people, sign_in(people.ed), "?judge=support-judge@v1")
+    assert "all at once; with words of its own" in chosen
     assert "nobody@v4" not in page(people, sign_in(people.ed), "?judge=nobody@v4%00")
 
 
@@ -91,9 +95,7 @@ def test_a_run_by_a_judge_is_asked_in_its_way_and_words_whatever_the_form_says(
     assert (answer.status_code, run.dataset_id) == (302, dataset)
     assert (run.judge_version, run.autograder) == (kept, "one_shot")
     # And it can be started again so.
-    assert 'value="support-judge@v1" required id="id_judge_2" checked' in page(
-        people, client, f"?again={run.pk}"
-    )
+    assert 'value="support-judge@v1" selected' in page(people, client, f"?again={run.pk}")
 
 
 def test_examples_beside_a_judge_are_refused_at_their_field(people: Cast, sign_in, kept) -> None:
@@ -115,9 +117,7 @@ def test_a_judge_is_asked_several_times_and_votes_beside_models(people: Cast, si
     assert (run.autograder, run.panel.repeats) == ("one_shot", 3)
     assert run.judge_version.definition.wording == kept.definition.wording
     # Started again it is that judge, which has no name of its own.
-    assert f'value="{run.judge_version}" required id="id_judge_2" checked' in page(
-        people, client, f"?again={run.pk}"
-    )
+    assert f'value="{run.judge_version}" selected' in page(people, client, f"?again={run.pk}")
     beside = form(people, "offline", further=["support-judge@v1"], autograder="one_shot")
     assert client.post(address(people), beside).status_code == 302
     offline, ours = Run.objects.latest("pk").judge_version.definition.members
@@ -192,10 +192,60 @@ def test_who_reviews_blind_is_not_told_of_an_earlier_version_of_a_judge_with_exa
         assert 'value="with-examples@v2"' in text
 
 
-def test_the_first_judge_is_chosen_where_nobody_chose(people: Cast, sign_in, kept: JudgeVersion) -> None:
-    form_shown = sign_in(people.ed).get(address(people)).context["form"]
-    assert form_shown["judge"].value() == next(iter(endpoints.judges_of(people.team)))
-    assert "checked" in str(form_shown["judge"])
+def test_the_first_judge_is_chosen_where_no_run_says_more(people: Cast, sign_in, kept: JudgeVersion) -> None:
+    new = factories.dataset(people.team, people.ed, name="Never graded")
+    shown = sign_in(people.ed).get(address(people), {"dataset": new.pk})
+    first = next(iter(endpoints.judges_of(people.team)))
+    assert shown.context["form"]["judge"].value() == first
+    assert f'value="{first}" selected' in shown.content.decode()
+    assert "Filled in from the last run" not in shown.content.decode()
+
+
+def test_the_judge_of_the_last_run_over_the_dataset_is_chosen_in_its_current_version(
+    people: Cast, sign_in, kept: JudgeVersion
+) -> None:
+    first = Run.objects.get()
+    client = sign_in(people.ed)
+
+    def chosen(query: str = "") -> dict[str, Any]:
+        form = client.get(address(people) + query).context["form"]
+        return {name: form[name].value() for name in ("dataset", "judge", "autograder")}
+
+    about = {"dataset": first.dataset_id}
+    assert chosen() == about | {"judge": first.judge.id, "autograder": "per_criterion"}
+    again = {"dataset": first.dataset, "rubric_version": first.rubric_version}
+    factories.run(people.team, people.ed, judge_id="offline", autograder="one_shot", **again)
+    assert chosen() == about | {"judge": "offline", "autograder": "one_shot"}
+    last = factories.run(people.team, people.ed, judge_id=str(kept), **again)
+    assert chosen()["judge"] == "support-judge@v1"
+    assert f'Filled in from the last run of this dataset, <a href="{run_at(people, last)}"' in page(
+        people, client
+    )
+    versions.keep_version(
+        kept.judge,
+        kept.definition.model_copy(update={"autograder": "per_criterion"}),
+        by=people.ed,
+        parent=kept,
+    )
+    assert chosen()["judge"] == "support-judge@v2"
+    # What the address names goes first, and brings its own way of asking.
+    assert chosen("?judge=offline") == about | {"judge": "offline", "autograder": "per_criterion"}
+    # Several votes of models are nothing that one line could say.
+    panel = Panel([PanelMember("offline")], repeats=2)
+    factories.run(people.team, people.ed, judge_id="", panel=panel, **again)
+    assert chosen()["judge"] == "support-judge@v2"
+
+
+def run_at(people: Cast, run: Run) -> str:
+    return reverse("run", args=[people.team.slug, run.pk])
+
+
+def test_a_judge_that_is_gone_is_replaced_by_none_silently(people: Cast, sign_in, kept) -> None:
+    run = Run.objects.get()
+    [row] = endpoints.endpoints_of(people.team)
+    endpoints.remove_endpoint(row, by=people.alice, now=timezone.now())
+    shown = page(people, sign_in(people.ed), f"?again={run.pk}")
+    assert re.search(r'<select name="judge" required[^>]*><option value="">Choose…</option>', shown)
 
 
 def test_a_judge_that_is_picked_first_is_offered_the_dataset_graded_last(people: Cast, sign_in, kept) -> None:
@@ -207,4 +257,4 @@ def test_a_judge_that_is_picked_first_is_offered_the_dataset_graded_last(people:
         graded.dataset_id,
         graded.rubric_version_id,
     )
-    assert ed.get(address(people)).context["form"]["dataset"].value() is None
+    assert ed.get(address(people)).context["form"]["dataset"].value() == graded.dataset_id
