@@ -108,7 +108,7 @@ def comparison_answer(
 
 def _picture(comparison: Comparison, verdict: ComparisonVerdict) -> Picture:
     seat, few = seat_of(comparison), comparison.items < FEW
-    if verdict.leads == "bias":
+    if verdict.leads == "bias" and comparison.rates.judge.value is not None:
         return _rates(comparison, seat, few)
     if seat is not None:
         return _seats(comparison, seat, few)

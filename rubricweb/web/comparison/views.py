@@ -88,7 +88,8 @@ def compare(request: TeamRequest) -> HttpResponse:
         "revisions": revision_rates(run, selection.queues, viewer=request.user),
     }
     if answer is not None and answer.opened is not None:
-        context["opened"] = opened = opened_criterion(answer.opened, waiting, viewer=request.user)
+        opened = opened_criterion(comparison, answer.opened, waiting, viewer=request.user)
+        context["opened"] = opened
         context |= titles(request, [opened.example.item.pk] if opened.example else [])
     part = request.htmx and not request.htmx.boosted
     return render(request, f"comparison/{'_' if part else ''}compare.html", context)

@@ -69,7 +69,8 @@ def try_typed(
         definition = typed.definition()
         require_valid(request.team, definition)
     except (Invalid, Conflict) as error:
-        typed.refuse(error) if typed.is_whole() else None
+        if typed.is_whole():
+            typed.refuse(error)
         return refused(request, error, with_form)
     before = parent.definition if parent is not None and parent.digest != definition.digest else None
     headings = headings_of("As typed" if before or parent is None else str(parent), str(parent or ""))

@@ -4,13 +4,16 @@ import csv
 import html
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from django.urls import reverse
 
+from rubricweb.web.comparison.answer import comparison_answer
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.selectors.comparison.words import made
 
 # Twenty items, two criteria, three people. Of "right" everybody says MET, and so does the judge. Of "kind"
 # people say MET on the first ten items, the judge on all twenty.
@@ -84,6 +87,29 @@ def test_a_row_opens_with_which_way_they_differ_and_an_example(people, sign_in, 
     assert "In 10 of 10 disagreements people say unmet and the judge met." in opened
     # The example is an item of its own with the judge's reason, and its link.
     assert reverse("compare_item", args=[people.team.slug, run.dataset.items.get(key="10").pk]) in opened
+
+
+def test_a_bias_of_options_alone_has_no_picture_of_pass_rates() -> None:
+    # The judge gives 60 of 100 more credit, of options, which no rate of passing tells.
+    biased = made.comparison({"MET MET": 30, "UNMET MET": 60, "UNMET UNMET": 10})
+    told = comparison_answer(biased)
+    assert told is not None
+    assert [row.name for row in told.picture.rows] == ["People", "The judge"]
+    nothing = replace(biased.rates, people=made.NOTHING, judge=made.NOTHING)
+    answer = comparison_answer(replace(biased, rates=nothing))
+    assert answer is not None
+    assert answer.verdict.sentence == "This judge’s answers score 0.60 higher than people’s."
+    assert not answer.picture.title.startswith("Share")
+
+
+def test_the_example_has_the_reason_of_the_judge_that_is_compared(people, sign_in, run) -> None:
+    other = factories.run(people.team, people.ed, dataset=run.dataset, rubric_version=run.rubric_version)
+    grade(other, InProcessJudge(lambda requirement, response: "UNMET"))
+    kind = run.rubric_version.criteria.get(name="kind")
+    # Of kind people say UNMET from the eleventh item on, where the first judge says MET and the other UNMET.
+    shown = page(people, sign_in(people.bob), run=run.pk, criterion=kind.pk)
+    assert "“judge says MET”" in before_the_fold(shown)
+    assert "“judge says UNMET”" not in before_the_fold(shown)
 
 
 def test_raw_scores_are_drawn_inside_the_drawing(people, sign_in, run) -> None:
