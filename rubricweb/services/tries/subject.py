@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from django.db.models import Q, TextField, Value
+from django.db.models.functions import Replace, StrIndex
+
 from rubricweb import engine
 from rubricweb.errors import Invalid, Withheld
 from rubricweb.models import Item, RubricVersion, Team, User
@@ -11,6 +14,9 @@ from rubricweb.services.grading.asking.base import storable
 
 MAX_CHARACTERS = 2_000_000
 """Of a pasted submission, or of an item that is tried, with its prompt and reference."""
+
+TELLING_CHARACTERS = 40
+"""So long a part of a submission is taken for it; shorter words, as "Yes.", are in many."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +80,14 @@ def subject_of(
 
 
 def _require_not_hidden(team: Team, viewer: User, output: str) -> None:
-    """Pasted, an item says as much as picked."""
-    text = storable(output)
-    same = [text, text.strip(), text.replace("\r\n", "\n").strip()]
-    if hidden_items(viewer, team).filter(submission__in=same).exists():
+    """Pasted, an item says as much as picked: whole, or a part of it that is long enough to be told by."""
+    text = storable(output).replace("\r\n", "\n").strip()
+    stored = Replace("submission", Value("\r\n"), Value("\n"), output_field=TextField())
+    pasted = Q(stored__in=[text, f"{text}\n"])
+    if len(text) >= TELLING_CHARACTERS:
+        pasted |= Q(place__gt=0)
+    hidden = hidden_items(viewer, team).annotate(stored=stored, place=StrIndex(stored, Value(text)))
+    if hidden.filter(pasted).exists():
         raise Withheld(
             "This is the submission of an item you are still to review blind. A judge can be tried on it "
             "once you have submitted yours."

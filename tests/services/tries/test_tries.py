@@ -9,7 +9,7 @@ from django.utils import timezone
 from rubricweb import engine
 from rubricweb.errors import Busy, Conflict, Invalid, Withheld
 from rubricweb.judges.offline.script import Drop, Fail, Hang, Say, Script, ScriptRule
-from rubricweb.models import JudgeCall, Judgement, JudgeTry, Run, RunTally, TriedCall
+from rubricweb.models import Item, JudgeCall, Judgement, JudgeTry, Run, RunTally, TriedCall
 from rubricweb.selectors.spending.month_figures import month_figures
 from rubricweb.selectors.spending.spending import month_spending
 from rubricweb.services.endpoints import endpoints
@@ -430,6 +430,12 @@ def test_who_is_still_to_review_blind_tries_nothing_of_it(world: TryWorld) -> No
     with pytest.raises(Withheld):
         world.begin()
     for output in (world.item.submission, f" {world.item.submission}\r\n"):
+        with pytest.raises(Withheld, match="still to review blind"):
+            world.begin(item=None, pasted=engine.Submission(output=output))
+    # Stored with lines of Windows and an end of its own, pasted in part or as people copy it.
+    long = "Paris is the capital of France,\r\nand it has been for a thousand years.  \r\n"
+    Item.objects.filter(pk=world.item.pk).update(submission=long)
+    for output in (long, long.replace("\r\n", "\n").strip(), long[:60]):
         with pytest.raises(Withheld, match="still to review blind"):
             world.begin(item=None, pasted=engine.Submission(output=output))
     assert world.script.count == 0
