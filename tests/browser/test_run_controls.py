@@ -122,6 +122,7 @@ def test_what_an_action_said_goes_when_the_run_has_moved_on_but_an_error_stays(
 def test_what_is_selected_and_opened_in_the_results_outlasts_their_redraw(open_page: Page, run: Run) -> None:
     grade(run, InProcessJudge(lambda requirement, response: "MET"))
     open_page.reload()
+    open_page.locator("#all-results > summary").click()
     open_page.locator("#scores-table > summary").click()
     box = open_page.get_by_label("Select 1", exact=False).first
     redraw = "() => htmx.ajax('GET', location.href, {target: '#run-results', swap: 'morph:outerHTML'})"
@@ -134,6 +135,9 @@ def test_what_is_selected_and_opened_in_the_results_outlasts_their_redraw(open_p
     box.uncheck()
     expect(mean).not_to_have_text("older")
     expect(open_page.locator("#scores-table")).to_have_attribute("open", "")
+    # The fold it lies in stays open too, on this page and the next time.
+    open_page.reload()
+    expect(open_page.locator("#all-results")).to_have_attribute("open", "")
 
 
 def test_on_a_phone_no_table_of_a_run_is_wider_than_the_screen(
@@ -148,6 +152,7 @@ def test_on_a_phone_no_table_of_a_run_is_wider_than_the_screen(
         .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"""
     open_page.set_viewport_size({"width": 360, "height": 740})
     open_page.reload()
+    open_page.locator("#all-results > summary").click()
     for table in ("Errors by kind", "Criteria, table", "Items, table"):
         expect(open_page.locator(f'.table-wrap[aria-label="{table}"]')).to_be_visible()
     assert open_page.evaluate(wider) == []

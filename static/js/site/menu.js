@@ -20,7 +20,11 @@ document.addEventListener("keydown", (event) => {
 });
 
 Idiomorph.defaults.callbacks.beforeAttributeUpdated = (attribute, element) => {
-  if (attribute === "open" && element.matches("details[data-menu], details[data-kept-open]")) return false;
+  if (
+    attribute === "open" &&
+    element.matches("details[data-menu], details[data-kept-open], details.chart__table")
+  )
+    return false;
   if (
     attribute === "value" &&
     element instanceof HTMLInputElement &&
