@@ -90,7 +90,7 @@ def test_who_may_know_reads_the_versions_of_a_queue(
     told = '<dt>System versions</dt><dd class="wrap-anywhere">assistant@v4</dd>'
     assert told in text(ed.get(at("queue", people, queue.pk)))
     assert "answers of assistant@v4" in text(ed.get(at("queues", people)))
-    assert "Whose answers: assistant@v4. Others are refused." in text(
+    assert "System versions: assistant@v4. Others are refused." in text(
         ed.get(at("queue_change", people, queue.pk))
     )
     for name, numbers in (("queue", [queue.pk]), ("queues", [])):
