@@ -66,7 +66,7 @@ def test_the_newest_version_of_the_chosen_dataset_is_ticked(
 
 def test_a_dataset_without_systems_asks_nobody_whose_answers(people: Cast, ed: Client) -> None:
     plain = factories.dataset(people.team, people.ed)
-    assert "Whose answers" not in text(ed.get(at("queue_new", people), {"dataset": plain.pk}))
+    assert "System versions" not in text(ed.get(at("queue_new", people), {"dataset": plain.pk}))
 
 
 def test_the_ticked_versions_are_planned_opened_and_said(
@@ -129,7 +129,7 @@ def test_versions_without_answers_here_are_refused_beside_them(
 @pytest.mark.parametrize("wrong", ["x", "", "-1", "9" * 30])
 def test_a_dataset_nobody_has_offers_no_versions(people: Cast, ed: Client, wrong: str) -> None:
     part = {"HX-Request": "true", "HX-Target": "systems"}
-    assert "Whose answers" not in text(ed.get(at("queue_new", people), {"dataset": wrong}, headers=part))
+    assert "System versions" not in text(ed.get(at("queue_new", people), {"dataset": wrong}, headers=part))
 
 
 def test_selected_answers_of_other_versions_have_no_button(

@@ -59,7 +59,7 @@ def test_the_newest_version_is_proposed(
 
 def test_a_dataset_without_systems_asks_nobody_whose_answers(people: Cast, ed: Client) -> None:
     plain = factories.dataset(people.team, people.ed)
-    assert "Whose answers" not in ed.get(at("run_new", people), {"dataset": plain.pk}).content.decode()
+    assert "System versions" not in ed.get(at("run_new", people), {"dataset": plain.pk}).content.decode()
 
 
 def test_the_plan_follows_the_chosen_versions(
