@@ -210,12 +210,19 @@ def compared(people: Cast, queue: ReviewQueue) -> Run:
     return run
 
 
+def unfold(page: Page) -> None:
+    """Opens what a page of results has folded."""
+    for summary in page.locator("main details.disclosure:not([open]) > summary").all():
+        summary.click()
+
+
 def test_compare_fits_into_a_window_of_1280(
     people: Cast, open_as: Open, page: Page, queue: ReviewQueue
 ) -> None:
     run = compared(people, queue)
     page.set_viewport_size({"width": 1280, "height": 800})
     open_as(people.alice, f"/t/capitals/compare/?run={run.pk}&queue={queue.pk}")
+    unfold(page)
     expect(page.get_by_role("region", name="depth: option by option")).to_contain_text("Recall")
     assert page.evaluate(WIDER) == []
 
@@ -237,6 +244,7 @@ def test_on_a_phone_tables_of_people_and_judge_read_as_rows(
         ("settings/members/", "Members, table"),
     ):
         open_as(people.alice, f"/t/capitals/{path}")
+        unfold(page)
         expect(page.locator(f'.table-wrap[aria-label="{table}"]')).to_be_visible()
         assert set(page.evaluate(WIDER)) <= {"Agreement of each pair of raters"}, path
     # The small matrix in a cell of such a row is a table still, with its columns named.
