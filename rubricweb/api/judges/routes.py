@@ -121,8 +121,8 @@ def keep_judge_version(
         if parent is None:
             raise NotFound(f"version {body.parent} of this judge")
         if (body.definition is None) == (body.changes is None):
-            found = "neither" if body.definition is None else "both"
-            raise Invalid.at("definition", f"{found} of definition and changes", "one of them")
+            which = "neither" if body.definition is None else "both"
+            raise Invalid.at("definition", f"{which} of definition and changes", "one of them")
         definition = (
             definition_from(team, body.definition, place="definition")
             if body.changes is None

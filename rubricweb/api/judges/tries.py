@@ -71,13 +71,13 @@ def try_definition(request: TokenRequest, body: schemas.NewDefinitionTry) -> Any
     As trying a version, without one beside it.
     """
     if (body.definition is None) == (not body.judge):
-        found = "neither" if body.definition is None else "both"
-        raise Invalid.at("definition", f"{found} of definition and judge", "one of them")
+        which = "neither" if body.definition is None else "both"
+        raise Invalid.at("definition", f"{which} of definition and judge", "one of them")
     if body.definition is not None:
         definition = definition_from(request.auth.team, body.definition, place="definition")
         return _tried(request, body, definition, None, None)
-    asked = definition_called(request.auth.team, body.judge, viewer=request.auth.user)
-    return _tried(request, body, asked.definition, asked.judge, None)
+    named_judge = definition_called(request.auth.team, body.judge, viewer=request.auth.user)
+    return _tried(request, body, named_judge.definition, named_judge.judge, None)
 
 
 def _tried(
@@ -100,8 +100,8 @@ def _subject(request: TokenRequest, body: schemas.NewTry, judge: Judge | None) -
     team, viewer = request.auth.team, request.auth.user
     named = [name for name in ("item", "dataset", "submission") if getattr(body, name) is not None]
     if len(named) != 1:
-        found = f"{' and '.join(named) or 'none'} of item, dataset and submission"
-        raise Invalid.at("item", found, "one of them")
+        names = " and ".join(named) or "none"
+        raise Invalid.at("item", f"{names} of item, dataset and submission", "one of them")
     if body.rubric_version is not None and body.rubric is not None:
         raise Invalid.at("rubric", "a rubric beside rubric_version", "one of them")
     item = pasted = draft = None

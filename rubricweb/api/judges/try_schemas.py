@@ -180,8 +180,8 @@ def line_of(piece: TryPiece, rubric: Rubric) -> TryLine:
         return TryLine(kind="answer", answer=_answer(piece, rubric))
     if isinstance(piece, TriedResult):
         criterion = _criterion(piece.verdict, rubric)
-        told = TryResult(side=piece.side, by=piece.by, passed_on=list(piece.passed_on), criterion=criterion)
-        return TryLine(kind="result", result=told)
+        result = TryResult(side=piece.side, by=piece.by, passed_on=list(piece.passed_on), criterion=criterion)
+        return TryLine(kind="result", result=result)
     if isinstance(piece, TriedSum):
         return TryLine(kind="sum", sum=TrySum(**{name: getattr(piece, name) for name in TrySum.model_fields}))
     if isinstance(piece, StillWaiting):

@@ -136,7 +136,7 @@ def run(people: Cast) -> Run:
 
 @pytest.fixture(params=["mouse", "keyboard"])
 def visit(request: pytest.FixtureRequest, page: Page, violations: list[str]) -> Iterator[Visit]:
-    page.set_viewport_size(WIDE if request.param == "mouse" else PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(WIDE if request.param == "mouse" else PHONE)  # type: ignore[arg-type]  # ViewportSize is a TypedDict
     page.emulate_media(reduced_motion="reduce")
 
     def listen(message: ConsoleMessage) -> None:

@@ -186,12 +186,14 @@ def _conditions(given: Collection[Condition] | None, min_confidence: float | Non
         return tuple(c for c in CONDITIONS if c != "low_confidence" or min_confidence is not None)
     for condition in given:
         if condition not in CONDITIONS:
-            known, said = ", ".join(CONDITIONS), f"escalate_on holds {condition!r}"
-            raise WrongSetting("escalate_on", repr(condition), known, said=said)
+            sentence = f"escalate_on holds {condition!r}"
+            raise WrongSetting("escalate_on", repr(condition), ", ".join(CONDITIONS), said=sentence)
     if ("low_confidence" in given) != (min_confidence is not None):
         both = "low_confidence and min_confidence"
-        found = "low_confidence alone" if min_confidence is None else "no low_confidence among the conditions"
-        raise WrongSetting("min_confidence", found, f"{both}, both or neither", said=both)
+        given_alone = (
+            "low_confidence alone" if min_confidence is None else "no low_confidence among the conditions"
+        )
+        raise WrongSetting("min_confidence", given_alone, f"{both}, both or neither", said=both)
     return tuple(condition for condition in CONDITIONS if condition in given)
 
 

@@ -107,6 +107,6 @@ def _rules(rule: str | Mapping[Scale, str] | None) -> dict[Scale, str]:
         if scale not in VOTE_RULES:
             raise WrongSetting("rule", scale, ", ".join(VOTE_RULES), said=f"rule names the scale {scale!r}")
         if name not in VOTE_RULES[scale]:
-            known, said = ", ".join(VOTE_RULES[scale]), f"rule of {scale} is {name!r}"
-            raise WrongSetting(f"rule.{scale}", repr(name), known, said=said)
+            sentence = f"rule of {scale} is {name!r}"
+            raise WrongSetting(f"rule.{scale}", repr(name), ", ".join(VOTE_RULES[scale]), said=sentence)
     return {**DEFAULT_RULES, **rule}
