@@ -46,7 +46,7 @@ class Side:
     """One of the two runs over the items the viewer may see; `coverage` is the mean of graded items.
 
     `scored` items have a score and no error; `errored` ones have an error. `system` is the version whose
-    answers they are, where cases are paired. `size` is that of the whole run, for all viewers. `judge_version`
+    answers they are, where cases are paired. `size` is that of the whole run, for anybody. `judge_version`
     graded it, None without one and while it is not told.
     """
 
