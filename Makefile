@@ -9,7 +9,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-flaky oracles wheel wheel-test check format lock clean distclean
+.PHONY: help run test test-long test-flaky oracles wheel wheel-test pictures check format lock clean distclean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ wheel-test: .venv/.stamp-test wheel ## Install the wheel into fresh environments
 	    $(uv) pip install --quiet --python .venv-wheel/$${extra%%:*}/bin/python --constraint requirements.txt \
 	      "$$(ls dist/*.whl)$${extra#*:}"; } || exit; done
 	RUBRICWEB_WHEEL=.venv-wheel $(BIN)/pytest tests/wheel $(ARGS)
+
+pictures: .venv/.stamp-test ## Take the pictures of the docs anew (some of them: make pictures ARGS="compare run")
+	$(BIN)/python -m tests.tools.retake_pictures $(ARGS)
 
 check: .venv/.stamp-test node_modules/.stamp ## Lint, formatting, types, floors, scripts, templates, migrations
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""The pictures in docs/images, taken anew from the demo: `python -m tests.tools.retake_pictures [NAME …]`.
+"""The pictures in docs/images, taken anew from the demo: `make pictures`.
 
 It starts the app with the demo in a scratch folder, signs people in and takes each page at 1280 × 800, light.
 """
