@@ -12,8 +12,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "data-model.md"
 HEADING = """# The tables
 
 The atom is a `Judgement`: one answer on one criterion of one item by one rater. The last column has the
-foreign keys, but for those that say who made a row; *several* are many-to-many, and a field has its name where it is not
-that of its table. `python -m tests.tools.renew_data_model` writes this page.
+foreign keys, but for those that say who made a row; *several* are many-to-many, and a field has its name
+where it is not that of its table. `python -m tests.tools.renew_data_model` writes this page.
 
 """
 
