@@ -53,7 +53,7 @@ def test_no_file_names_this_machine_or_a_package_index() -> None:
     assert [file.name for file in files if file.exists() and pattern.search(file.read_text())] == []
 
 
-def test_the_picture_of_the_tables_is_that_of_the_models() -> None:
+def test_the_list_of_the_tables_is_that_of_the_models() -> None:
     assert renew_data_model.PAGE.read_text() == renew_data_model.renewed()
 
 

@@ -1,35 +1,32 @@
-"""Draws the tables as they are now: `python -m tests.tools.renew_data_model`, after a migration.
+"""Lists the tables as they are now: `python -m tests.tools.renew_data_model`, after a migration.
 
-Renews the picture in docs/data-model.md, which a test compares with the models.
+Renews the table in docs/data-model.md, which a test compares with the models.
 """
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "data-model.md"
-BEGIN, END = "<!-- picture: begin -->\n", "<!-- picture: end -->\n"
 HEADING = """# The tables
 
-The lines of the picture are foreign keys, but for those that say who made a row. The atom is a `Judgement`:
-one answer on one criterion of one item by one rater. `python -m tests.tools.renew_data_model` draws
-this page.
+The atom is a `Judgement`: one answer on one criterion of one item by one rater. The last column has the
+foreign keys, but for those that say who made a row; *several* are many-to-many, and a field has its name
+where it is not that of its table. `python -m tests.tools.renew_data_model` writes this page.
 
 """
 
 
-def picture() -> str:
-    """A Mermaid diagram of every table of ours and what it points to, then a line for each."""
+def table() -> str:
+    """A line for each table of ours: its name, the first line of its docstring, what it refers to."""
     from django.apps import apps
 
-    models = sorted(apps.get_app_config("rubricweb").get_models(), key=lambda model: model.__name__)
-    lines = ["```mermaid", "erDiagram"]
-    for model in models:
-        lines += [f"  {line}" for line in _links(model)]
-    lines += ["```", "", "| table | a row is |", "| --- | --- |"]
-    for model in models:
+    lines = ["| table | a row is | refers to |", "| --- | --- | --- |"]
+    for model in sorted(apps.get_app_config("rubricweb").get_models(), key=lambda model: model.__name__):
         about = (model.__doc__ or "").strip().splitlines()[0] if model.__doc__ else ""
-        lines.append(f"| {model.__name__} | {'' if about.startswith(model.__name__ + '(') else about} |")
+        about = "" if about.startswith(model.__name__ + "(") else about
+        lines.append(f"| {model.__name__} | {about} | {', '.join(_links(model))} |")
     return "\n".join(lines) + "\n"
 
 
@@ -39,12 +36,17 @@ def _links(model: type) -> Iterator[str]:
             continue
         if field.related_model.__name__ == "User" and field.name != "user":
             continue  # who made or decided it: on nearly every table
-        kind = "}o--o{" if field.many_to_many else "|o--||" if field.one_to_one else "}o--||"
-        yield f"{model.__name__} {kind} {field.related_model.__name__} : {field.name}"
+        name = field.related_model.__name__
+        if field.many_to_many:
+            yield f"several {name}"
+        elif re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower().endswith(field.name):
+            yield name
+        else:
+            yield f"{name} (`{field.name}`)"
 
 
 def renewed() -> str:
-    return f"{HEADING}{BEGIN}{picture()}{END}"
+    return f"{HEADING}{table()}"
 
 
 def main() -> None:
