@@ -148,6 +148,11 @@ team_urls: list[URLPattern] = [
         calibration.try_again,
         name="queue_try_again",
     ),
+    path(
+        "review/<int:queue_id>/raters/<int:rater_id>/end-pause/",
+        calibration.end_pause,
+        name="queue_end_pause",
+    ),
     path("review/<int:queue_id>/calibration/", calibration.mine, name="my_calibration"),
     path("review/<int:queue_id>/items/<int:item_id>/start/", queues.start, name="review_start"),
     path("reviews/<int:review_id>/", reviews.review, name="review"),
@@ -159,6 +164,8 @@ team_urls: list[URLPattern] = [
     path("reviews/<int:review_id>/submit/", reviews.submit, name="review_submit"),
     path("reviews/<int:review_id>/skip/", reviews.skip, name="review_skip"),
     path("reviews/<int:review_id>/reveal/", reveals.reveal, name="review_reveal"),
+    path("reviews/<int:review_id>/send-again/", reveals.send_again, name="review_send_again"),
+    path("reviews/<int:review_id>/send-back/", reveals.send_back, name="review_send_back"),
     path("reviews/<int:review_id>/keep/", reveals.keep_all, name="review_keep"),
     path(
         "reviews/<int:review_id>/criteria/<int:criterion_id>/revision/",

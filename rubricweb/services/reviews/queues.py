@@ -43,6 +43,7 @@ from rubricweb.services import dataset_versions
 from rubricweb.services.labels import require_rubric
 from rubricweb.services.reviews import assignments, calibration, queue_items
 from rubricweb.services.reviews import raters as queue_people
+from rubricweb.services.reviews.leads import gold_pauses
 from rubricweb.services.reviews.raters import rater_for
 from rubricweb.services.shared.archiving import hold_listed, hold_team, require_listed
 from rubricweb.services.shared.journal import record
@@ -273,6 +274,7 @@ def _hand_out(
     queue: ReviewQueue, user: User, *, now: datetime, besides: Review | None = None
 ) -> Review | None:
     rater = _rater_in(queue, user)
+    gold_pauses.require_unpaused(queue, rater)
     found = calibration.begin(queue, rater)
     calibrating = found.stage == CalibrationStage.OPEN
     drafts = Review.objects.filter(queue=queue, rater=rater, state=ReviewState.DRAFT)
@@ -304,6 +306,7 @@ def _hand_this(queue: ReviewQueue, item: Item, user: User, *, now: datetime) -> 
         raise NotFound("item in this queue")
     existing = Review.objects.select_related("queue").filter(queue=queue, item=item, rater=rater).first()
     if existing is None:
+        gold_pauses.require_unpaused(queue, rater)
         calibration.refuse_choosing(queue, calibration.begin(queue, rater))
         existing = assignments.take(queue_item, rater, now=now)
     elif existing.state == ReviewState.SKIPPED:

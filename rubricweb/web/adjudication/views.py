@@ -21,6 +21,7 @@ from rubricweb.selectors.labels.adjudications import criterion_for, labelling_qu
 from rubricweb.selectors.labels.comparable import criteria_of, labelled_queues
 from rubricweb.selectors.labels.ground_truth import Unit
 from rubricweb.selectors.reviews import comments
+from rubricweb.selectors.reviews.leads.returns import returnable
 from rubricweb.services import adjudications as services
 from rubricweb.web.adjudication.forms import (
     DecisionForm,
@@ -239,6 +240,7 @@ def _unit_page(
         "before_url": _unit_url(request, around.before, asked),
         "after_url": _unit_url(request, around.after, asked),
         "names": names,
+        "returnable": returnable(item, request.user, letters=None if names else aliases(item)),
         "undo": _undo(request, asked),
         "may_adjudicate": request.membership.may(Role.REVIEWER),
     }
