@@ -129,6 +129,8 @@ class ReviewQueue(Archivable):
     label_decision = models.ForeignKey(
         LabelDecision, on_delete=models.SET_NULL, null=True, related_name="queues"
     )
+    # Whether its raters may answer several items in one table.
+    grid = models.BooleanField(default=False, db_default=False)
     # After so long without activity an item is offered to somebody else.
     hold_minutes = models.PositiveIntegerField(default=30)
     # An item whose raters agree on a smaller share of its criteria gets one more rater; null: never.

@@ -14,6 +14,7 @@ from rubricweb.web.judges import tries as judge_tries
 from rubricweb.web.judges import views as judges
 from rubricweb.web.reviews import calibration, comments, queues, reveals, selected
 from rubricweb.web.reviews import views as reviews
+from rubricweb.web.reviews.grid import views as grid
 from rubricweb.web.rubrics import editor
 from rubricweb.web.rubrics import views as rubrics
 from rubricweb.web.runs import calls, control, diff, launch
@@ -129,6 +130,7 @@ team_urls: list[URLPattern] = [
     path("review/<int:queue_id>/", queues.queue, name="queue"),
     path("review/<int:queue_id>/agreement/", agreement_board.board, name="queue_agreement"),
     path("review/<int:queue_id>/next/", queues.next_item, name="review_next"),
+    path("review/<int:queue_id>/grid/", grid.grid, name="queue_grid"),
     path("review/<int:queue_id>/change/", queues.change, name="queue_change"),
     path("review/<int:queue_id>/edit/", queues.edit, name="queue_edit"),
     path("review/<int:queue_id>/people/", queues.people, name="queue_people"),

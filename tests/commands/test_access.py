@@ -183,6 +183,7 @@ def names(ids: dict[str, Any]) -> dict[str, Any]:
         "judge": ids["judge_slug"],
         "endpoint": f"endpoint-{ids['endpoint_id']}",
         "token": ids["token_id"],
+        "review": ids["review_id"],
         "person": "charlie",
     }
 

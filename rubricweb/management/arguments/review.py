@@ -96,6 +96,7 @@ def queues(room: argparse.ArgumentParser) -> None:
     )
     past = "whether labels of a file are of the past, to be settled by nobody"
     edited.add_argument("--history", choices=("yes", "no"), help=past)
+    edited.add_argument("--grid", choices=("yes", "no"), help="whether raters may answer items in one table")
     edited.add_argument("--json", action="store_true", help="print JSON")
     for name, what in (
         ("pause", "hand nothing out and take nothing in until resumed; drafts are kept"),

@@ -50,6 +50,8 @@ from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 
 NAME_MAX = 200
+GRID_ROWS = 10
+"""So many items a person has before them at once in a table."""
 HOLD_MINUTES_MAX = 7 * 24 * 60
 WHOLE_DATASET = Source()
 
@@ -289,6 +291,34 @@ def _hand_out(
     if review is None:
         calibration.require_more(queue, found)
     return review
+
+
+def fill_grid(queue: ReviewQueue, user: User, *, now: datetime) -> int:
+    """Takes items until the person has GRID_ROWS drafts, each by the rules of `next_review`; how many it
+    took.
+
+    Raises Conflict where the queue has no table, and what `next_review` raises.
+    """
+    if not queue.grid:
+        raise Conflict(f"{queue} is answered item by item.")
+    assignments.release_silent([queue], now=now)
+    return _fill(queue, user, now=now)
+
+
+@transaction.atomic
+def _fill(queue: ReviewQueue, user: User, *, now: datetime) -> int:
+    rater = _rater_in(queue, user)
+    gold_pauses.require_unpaused(queue, rater)
+    found = calibration.begin(queue, rater)
+    calibrating = found.stage == CalibrationStage.OPEN
+    drafts = Review.objects.filter(queue=queue, rater=rater, state=ReviewState.DRAFT).count()
+    room = GRID_ROWS - drafts
+    if calibrating:
+        room = min(room, found.size - found.handed)
+    taken = 0
+    while taken < room and assignments.take_next(queue, rater, now=now, only_gold=calibrating) is not None:
+        taken += 1
+    return taken
 
 
 def start_review(queue: ReviewQueue, item: Item, user: User, *, now: datetime | None = None) -> Review:

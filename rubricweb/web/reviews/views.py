@@ -276,7 +276,9 @@ def _go_on(request: TeamRequest, review: Review, *, compares: bool) -> HttpRespo
     if compares and differences is not None:
         return _go(request, revealed)
     note = differs_note(differences) if differences is not None else ""
-    url = next_url(request, review.queue)
+    in_grid = request.POST.get("next") == "grid"
+    args = [request.team.slug, review.queue_id]
+    url = reverse("queue_grid", args=args) if in_grid else next_url(request, review.queue)
     if _wants_json(request):
         item = str(item_name(request, review.item))
         return JsonResponse({"location": url} | ({"differs": [f"{item}: {note}", revealed]} if note else {}))

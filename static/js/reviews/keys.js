@@ -43,11 +43,12 @@ const press = (key) => {
 
 /**
  * In the dialog a number chooses its reason, which skips; the last one leads to the field for another.
- * @param {KeyboardEvent & { target: Element }} event
+ * @param {KeyboardEvent & { target: HTMLElement }} event
  */
 const skipsByNumber = (event) => {
   const dialog = document.querySelector("dialog#skip-dialog[open]");
-  if (!dialog || hasModifier(event) || isHeld(event) || isTyping(event.target) || !areSingleKeysOn()) return false;
+  if (!dialog || hasModifier(event) || isHeld(event) || isTyping(event.target) || !areSingleKeysOn())
+    return false;
   const control = dialog.querySelector(`[data-skip-key="${CSS.escape(event.key)}"]`);
   if (control?.matches("textarea")) control.focus();
   else control?.click();

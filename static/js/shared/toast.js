@@ -14,7 +14,8 @@ const show = ({ text, level = "info", link }) => {
   words.className = "toast__text";
   words.textContent = text;
   if (link) {
-    for (const earlier of document.querySelectorAll("#toasts > .toast:has(.toast__text > a)")) earlier.remove();
+    for (const earlier of document.querySelectorAll("#toasts > .toast:has(.toast__text > a)"))
+      earlier.remove();
     words.append(" ", linked(link));
   }
   const close = document.createElement("button");
