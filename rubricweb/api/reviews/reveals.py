@@ -3,10 +3,13 @@
 from typing import Any
 
 from django.utils import timezone
+from ninja import Query
 
 from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.paging import ListQuery, listed
 from rubricweb.api.reviews import reveal_schemas as schemas
+from rubricweb.api.schemas import list_of
 from rubricweb.models import Review, Role
 from rubricweb.selectors.reviews import reveals as selected
 from rubricweb.selectors.reviews.leads import returns
@@ -59,14 +62,15 @@ def _revealed(review: Review) -> dict[str, Any]:
     return {"review_id": review.pk, "criteria": selected.reveal(review)}
 
 
-@reveals.read("/queues/{int:queue_id}/sent-back", Role.ANNOTATOR, list[schemas.SentBack])
-def list_sent_back(request: TokenRequest, queue_id: int) -> Any:
+@reveals.read("/queues/{int:queue_id}/sent-back", Role.ANNOTATOR, list_of(schemas.SentBack))
+def list_sent_back(request: TokenRequest, queue_id: int, asked: Query[ListQuery]) -> Any:
     """The reviews of a queue that were sent back: your own that wait for you, and for reviewers all of them.
 
     Those on items you are still to review blind are left out.
     """
     queue = access.access_queue(request.auth.team, queue_id)
-    return list(returns.shown_returns(queue, request.auth.user))
+    rows = returns.shown_returns(queue, request.auth.user, cursor=asked.cursor, size=asked.limit)
+    return listed(rows)
 
 
 @reveals.write("POST", "/reviews/{int:review_id}/send-back", Role.REVIEWER, schemas.SentBack)

@@ -122,6 +122,7 @@ def _sent_back(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     listed = subcommand(actions, "sent-back", "reviews that were sent back", module, "list_sent_back")
     listed.add_argument("queue", metavar="QUEUE", help="the queue's number or name")
     listed.add_argument("--json", action="store_true", help="print a JSON object a line")
+    listed.add_argument("--limit", type=positive, default=20, metavar="N", help="how many (default 20)")
     back = subcommand(actions, "send-back", "ask a rater to look again", module, "send_back")
     again = subcommand(actions, "send-again", "submit your review again", module, "send_again")
     for command in (back, again):

@@ -5,7 +5,8 @@ import argparse
 from django.utils import timezone
 
 from rubricweb import access
-from rubricweb.management.terminal.actor import resolve_actor
+from rubricweb.management.terminal.actor import note, resolve_actor
+from rubricweb.management.terminal.paging import first
 from rubricweb.management.terminal.printed import say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Role
@@ -19,18 +20,23 @@ def list_sent_back(options: argparse.Namespace) -> int:
     """Those of a queue: for a rater their own that wait, for a reviewer all."""
     actor = resolve_actor(options, Role.ANNOTATOR, archived_too=True)
     queue = lookup.queue_called(actor.team, options.queue)
-    rows = list(selected.shown_returns(queue, actor.user))
+    page = first(
+        options.limit,
+        lambda cursor, size: selected.shown_returns(queue, actor.user, cursor=cursor, size=size),
+    )
     if options.json:
         from rubricweb.api.reviews.reveal_schemas import SentBack
 
-        for row in rows:
+        for row in page.rows:
             print_shape(SentBack, row)
         return 0
     listed = table(("review", "rater", "state", "note"))
-    for row in rows:
+    for row in page.rows:
         state = "submitted again" if row.answered_at else "waiting"
         listed.add_row(str(row.review_id), row.review.rater.name, state, row.note)
     terminal().print(listed)
+    if page.more:
+        note(f"There is more; --limit {options.limit * 2} shows it.")
     return 0
 
 

@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 
 from rubricweb.models import Item, Membership, Review, ReviewQueue, ReviewReturn, ReviewState, Role, User
 from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.shared.pages import Page, keyset_page
 
 
 def open_return(review: Review) -> ReviewReturn | None:
@@ -19,10 +20,13 @@ def own_returns(queue: ReviewQueue, viewer: User) -> QuerySet[ReviewReturn]:
     return waiting.select_related("review__rater", "sent_by").order_by("sent_at", "pk")
 
 
-def shown_returns(queue: ReviewQueue, viewer: User) -> QuerySet[ReviewReturn]:
-    """What the person may see of them: a reviewer all, others their own that wait."""
+def shown_returns(
+    queue: ReviewQueue, viewer: User, *, cursor: str | None = None, size: int = 50
+) -> Page[ReviewReturn]:
+    """One page of them, newest first: all for a reviewer, for others their own that wait."""
     leads = Membership.objects.filter(team=queue.team, user=viewer, role__gte=Role.REVIEWER)
-    return returns_of_queue(queue, viewer) if leads.exists() else own_returns(queue, viewer)
+    rows = returns_of_queue(queue, viewer) if leads.exists() else own_returns(queue, viewer)
+    return keyset_page(rows, order=("-pk",), cursor=cursor, size=size)
 
 
 def returns_of_queue(queue: ReviewQueue, viewer: User) -> QuerySet[ReviewReturn]:
