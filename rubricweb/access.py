@@ -20,6 +20,7 @@ from rubricweb.models import (
     JudgeVersion,
     Membership,
     Rater,
+    Review,
     ReviewQueue,
     Role,
     Rubric,
@@ -123,6 +124,12 @@ def access_run(team: Team, run_id: int) -> Run:
 def access_queue(team: Team, queue_id: int) -> ReviewQueue:
     queues = ReviewQueue.objects.filter(team=team).select_related("dataset", "rubric_version", "run")
     return _one(queues, queue_id, "review queue")
+
+
+def access_review(team: Team, review_id: int) -> Review:
+    """Anybody's review, for a lead: whoever shows its labels asks `selectors.blinding` as well."""
+    reviews = Review.objects.filter(queue__team=team).select_related("queue__team", "item__dataset", "rater")
+    return _one(reviews, review_id, "review")
 
 
 def access_rater(queue: ReviewQueue, rater_id: int) -> Rater:

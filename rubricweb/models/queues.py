@@ -129,6 +129,8 @@ class ReviewQueue(Archivable):
     label_decision = models.ForeignKey(
         LabelDecision, on_delete=models.SET_NULL, null=True, related_name="queues"
     )
+    # Whether its raters may answer several items in one table.
+    grid = models.BooleanField(default=False, db_default=False)
     # After so long without activity an item is offered to somebody else.
     hold_minutes = models.PositiveIntegerField(default=30)
     # An item whose raters agree on a smaller share of its criteria gets one more rater; null: never.
@@ -136,6 +138,10 @@ class ReviewQueue(Archivable):
     # So many gold items come first for everybody, and this share of their labels must be right to go on.
     calibration_items = models.PositiveIntegerField(default=0)
     pass_mark = models.FloatField(null=True)
+    # Who has a smaller share of labels right over their last so many gold items is handed nothing more; null:
+    # never.
+    gold_floor = models.FloatField(null=True)
+    gold_window = models.PositiveSmallIntegerField(default=10, db_default=10)
     # Every member who may review is a rater, those who join later too.
     everyone = models.BooleanField(default=False)
     # Labels that came in a file: one queue, closed from the beginning, without queue items.
@@ -177,6 +183,14 @@ class ReviewQueue(Archivable):
             models.CheckConstraint(
                 condition=models.Q(pass_mark__isnull=True) | models.Q(pass_mark__gt=0.0, pass_mark__lte=1.0),
                 name="queue_pass_mark_is_a_share",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(gold_floor__isnull=True)
+                | models.Q(gold_floor__gt=0.0, gold_floor__lte=1.0),
+                name="queue_gold_floor_is_a_share",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(gold_window__gte=1), name="queue_gold_window_has_items"
             ),
             models.UniqueConstraint(
                 fields=["label_decision", "dataset"],
@@ -380,6 +394,37 @@ class Calibration(models.Model):
         return f"{self.rater_id} in {self.queue_id}: {self.right} of {self.total}"
 
 
+class GoldPause(models.Model):
+    """A rater who is handed nothing more: too few labels of their last gold items were right.
+
+    It ends when an editor lets them go on; gold items of before count no more from then on.
+    """
+
+    queue = models.ForeignKey(ReviewQueue, on_delete=models.CASCADE, related_name="gold_pauses")
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="gold_pauses")
+    # Labels like the gold ones, of how many, over the last gold items.
+    right = models.PositiveIntegerField()
+    total = models.PositiveIntegerField()
+    paused_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    ended_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["queue", "rater"], condition=models.Q(ended_at=None), name="gold_pause_once_at_a_time"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(right__lte=models.F("total")), name="gold_pause_right_within_total"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rater_id} in {self.queue_id}: {self.right} of {self.total}"
+
+
 class ReviewState(models.TextChoices):
     DRAFT = "draft"
     SUBMITTED = "submitted"
@@ -444,3 +489,31 @@ class Review(models.Model):
 
     def __str__(self) -> str:
         return f"{self.rater} on {self.item_id}"
+
+
+class ReviewReturn(models.Model):
+    """A submitted review that its rater was asked to look at again, with a note; it stays submitted.
+
+    `answered_at` is when they sent it again. What they changed meanwhile are revisions: the labels they gave
+    first, blind, stay in the judgements.
+    """
+
+    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="returns")
+    note = models.TextField()
+    sent_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    sent_at = models.DateTimeField()
+    answered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-sent_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["review"], condition=models.Q(answered_at=None), name="review_return_once_at_a_time"
+            ),
+            models.CheckConstraint(condition=~models.Q(note=""), name="review_return_has_a_note"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.review_id} sent back"

@@ -87,7 +87,7 @@ def _is_chat(value: Any) -> bool:
 
 def _place(field: str) -> SafeString:
     """The attribute by which the review page knows which text of the item an element shows."""
-    return format_html(' data-field="{}"', field) if field else SafeString("")
+    return format_html(' data-field="{}" dir="auto"', field) if field else SafeString("")
 
 
 def _turn(turn: Mapping[str, Any], field: str = "") -> SafeString:

@@ -39,6 +39,8 @@ class TeamRequest(HttpRequest):
     team: Team
     membership: Membership
     htmx: HtmxDetails
+    # The page counts nothing around its content: somebody reads and judges there.
+    is_quiet: bool
 
 
 class SignedInByDefault(LoginRequiredMiddleware):
@@ -174,6 +176,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     rights = _rights(membership) if membership is not None else {}
     if getattr(request, "htmx", None) and not request.htmx.boosted:  # type: ignore[attr-defined]  # set by django_htmx
         return {"team": team, "membership": membership, "Role": Role, **rights}
+    is_quiet = getattr(request, "is_quiet", False)
     mine = list(access.access_teams(user))
     teams = {
         "teams": [
@@ -192,8 +195,9 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         **rights,
         **teams,
         "settings_url": reverse("settings", args=[team.slug]),
-        "nav": _navigation(request, user, membership),
-        "unread": notices.unread_count(team, user),
+        "is_quiet": is_quiet,
+        "nav": _navigation(request, user, membership, counts=not is_quiet),
+        "unread": 0 if is_quiet else notices.unread_count(team, user),
         "banner": _archived_banner(membership) if team.archived_at else _banner(membership),
     }
 
@@ -213,10 +217,12 @@ def _rights(membership: Membership) -> dict[str, bool]:
     }
 
 
-def _navigation(request: HttpRequest, user: User, membership: Membership) -> list[dict[str, Any]]:
+def _navigation(
+    request: HttpRequest, user: User, membership: Membership, *, counts: bool
+) -> list[dict[str, Any]]:
     team = membership.team
-    to_review = queues.open_reviews_count(team, user, at_most=WAITING_SHOWN + 1)
-    to_decide = waiting_units(team, user) if membership.may(Role.REVIEWER) else 0
+    to_review = queues.open_reviews_count(team, user, at_most=WAITING_SHOWN + 1) if counts else 0
+    to_decide = waiting_units(team, user) if counts and membership.may(Role.REVIEWER) else 0
     rooms = [
         ("Dashboard", "dashboard", 0),
         ("Rubrics", "rubrics", 0),

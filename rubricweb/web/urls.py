@@ -14,6 +14,7 @@ from rubricweb.web.judges import tries as judge_tries
 from rubricweb.web.judges import views as judges
 from rubricweb.web.reviews import calibration, comments, queues, reveals, selected
 from rubricweb.web.reviews import views as reviews
+from rubricweb.web.reviews.grid import views as grid
 from rubricweb.web.rubrics import editor
 from rubricweb.web.rubrics import views as rubrics
 from rubricweb.web.runs import calls, control, diff, launch
@@ -129,6 +130,7 @@ team_urls: list[URLPattern] = [
     path("review/<int:queue_id>/", queues.queue, name="queue"),
     path("review/<int:queue_id>/agreement/", agreement_board.board, name="queue_agreement"),
     path("review/<int:queue_id>/next/", queues.next_item, name="review_next"),
+    path("review/<int:queue_id>/grid/", grid.grid, name="queue_grid"),
     path("review/<int:queue_id>/change/", queues.change, name="queue_change"),
     path("review/<int:queue_id>/edit/", queues.edit, name="queue_edit"),
     path("review/<int:queue_id>/people/", queues.people, name="queue_people"),
@@ -148,6 +150,11 @@ team_urls: list[URLPattern] = [
         calibration.try_again,
         name="queue_try_again",
     ),
+    path(
+        "review/<int:queue_id>/raters/<int:rater_id>/end-pause/",
+        calibration.end_pause,
+        name="queue_end_pause",
+    ),
     path("review/<int:queue_id>/calibration/", calibration.mine, name="my_calibration"),
     path("review/<int:queue_id>/items/<int:item_id>/start/", queues.start, name="review_start"),
     path("reviews/<int:review_id>/", reviews.review, name="review"),
@@ -159,6 +166,8 @@ team_urls: list[URLPattern] = [
     path("reviews/<int:review_id>/submit/", reviews.submit, name="review_submit"),
     path("reviews/<int:review_id>/skip/", reviews.skip, name="review_skip"),
     path("reviews/<int:review_id>/reveal/", reveals.reveal, name="review_reveal"),
+    path("reviews/<int:review_id>/send-again/", reveals.send_again, name="review_send_again"),
+    path("reviews/<int:review_id>/send-back/", reveals.send_back, name="review_send_back"),
     path("reviews/<int:review_id>/keep/", reveals.keep_all, name="review_keep"),
     path(
         "reviews/<int:review_id>/criteria/<int:criterion_id>/revision/",

@@ -102,6 +102,7 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
         "edit_comment": {"body": {"resolved": True}},
         "read_notices": {"body": {}},
         "set_notice_mail": {"body": {"wanted": True}},
+        "send_review_back": {"body": {"note": "Look again."}},
         "skip_review": {"body": {"reason": "Unreadable."}},
         "compare": {"query": {"queue": ids["queue_id"]}},
         "list_to_adjudicate": {"query": {"queue": ids["queue_id"], "run": ids["run_id"]}},

@@ -351,7 +351,7 @@ def test_leaving_one_tab_takes_nothing_from_what_is_open_in_another(
     expect(other.locator(".panes__main .pane__title")).to_contain_text("2 ")
     other.keyboard.press("e")
     other.keyboard.type("Names Paris.")
-    page.get_by_role("link", name="Datasets").click()
+    page.get_by_role("link", name="rubricweb").click()
     wait_for(lambda: f"{path_of(following)}give-back/" in answered)
     other.keyboard.press("Escape")
     other.keyboard.press("m")
@@ -367,7 +367,7 @@ def test_an_item_that_another_tab_gave_back_is_taken_anew(
     next_is_here(other)
     following = Review.objects.filter(queue=queue, item__key="item 1")
     given_back = following.get()
-    page.get_by_role("link", name="Datasets").click()
+    page.get_by_role("link", name="rubricweb").click()
     wait_for(lambda: not following.exists())
     other.keyboard.press("Control+Enter")
     other.wait_for_url(re.compile(r"/next/$"))
@@ -419,7 +419,7 @@ def test_what_was_taken_ahead_is_given_back_when_one_leaves(
     page = open_as(people.ann, path_of(review))
     next_is_here(page)
     assert Review.objects.filter(queue=queue, rater__user=people.ann).count() == 2
-    page.get_by_role("link", name="Datasets").click()
+    page.get_by_role("link", name="rubricweb").click()
     wait_for(lambda: Review.objects.filter(queue=queue, rater__user=people.ann).count() == 1)
     assert queue.queue_items.get(item__key="item 1").room == 1
 

@@ -79,6 +79,9 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("queues", "close"): (Role.EDITOR, "{queue}"),
     ("queues", "reopen"): (Role.EDITOR, "{queue}"),
     ("queues", "extend"): (Role.EDITOR, "{queue}"),
+    ("queues", "sent-back"): (Role.ANNOTATOR, "{queue}"),
+    ("queues", "send-back"): (Role.REVIEWER, "{review} --note Hm."),
+    ("queues", "send-again"): (Role.ANNOTATOR, "{review}"),
     ("queues", "reassign"): (Role.EDITOR, "{queue} --everyone yes"),
     ("gold", "show"): (Role.EDITOR, "{queue}"),
     ("gold", "mark"): (Role.EDITOR, "{queue} --at-random 1"),
@@ -86,6 +89,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("gold", "rules"): (Role.EDITOR, "{queue} --first 0"),
     ("gold", "let-on"): (Role.EDITOR, "{queue} {person}"),
     ("gold", "try-again"): (Role.EDITOR, "{queue} {person}"),
+    ("gold", "end-pause"): (Role.EDITOR, "{queue} {person}"),
     ("adjudication", "list"): (Role.VIEWER, ""),
     ("adjudication", "show"): (Role.VIEWER, UNIT),
     ("adjudication", "decide"): (Role.REVIEWER, UNIT + " MET --cause judge_wrong"),
@@ -179,6 +183,7 @@ def names(ids: dict[str, Any]) -> dict[str, Any]:
         "judge": ids["judge_slug"],
         "endpoint": f"endpoint-{ids['endpoint_id']}",
         "token": ids["token_id"],
+        "review": ids["review_id"],
         "person": "charlie",
     }
 
@@ -204,7 +209,7 @@ def test_every_command_keeps_its_roles(path: Path, case: Any, people: Cast, at_t
 
 IDS = (
     *("rubric_id", "dataset_id", "run_id", "queue_id", "item_id", "criterion_id", "comment_id"),
-    *("endpoint_id", "token_id", "case_id", "combination_id", "judge_slug"),
+    *("endpoint_id", "token_id", "case_id", "combination_id", "judge_slug", "review_id"),
 )
 
 

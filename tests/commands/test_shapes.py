@@ -85,6 +85,7 @@ PRINTED = {
 # tests/commands/datasets/test_rooms_of_data.py, adjudication/, comparison/ and teams/ beside this file.
 ELSEWHERE = {
     *("gold mark", "gold unmark", "gold let-on", "gold try-again", "comments edit", "members link"),
+    *("gold end-pause", "queues sent-back"),  # tests/commands/reviews/test_queues.py
     *("datasets raters", "datasets rater-kind", "import-labels", "adjudication list", "compare"),
     *("endpoints test", "judge test"),
     *("endpoints find", "endpoints models"),  # tests/commands/teams/test_endpoints.py

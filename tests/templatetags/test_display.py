@@ -307,7 +307,7 @@ def test_the_turns_of_a_page_share_one_budget_and_a_short_one_is_still_laid_out(
         html = texts.body(turns, "prompt")
         assert PLAIN in texts.markdown(long)
     assert html.count(PLAIN) == 1
-    assert f'</p><div data-field="prompt[1]"><pre class="code">{long}&lt;</pre></div>' in html
+    assert f'</p><div data-field="prompt[1]" dir="auto"><pre class="code">{long}&lt;</pre></div>' in html
     assert "<em>short</em>" in html
     assert PLAIN not in texts.body(turns[0:1])
 

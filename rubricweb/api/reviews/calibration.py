@@ -2,12 +2,16 @@
 
 from typing import Any
 
+from django.utils import timezone
+
 from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.reviews import calibration_schemas as schemas
 from rubricweb.models import ReviewQueue, Role, User
 from rubricweb.selectors.reviews import calibration as selected
+from rubricweb.selectors.reviews.leads import gold_pauses
 from rubricweb.services.reviews import calibration as services
+from rubricweb.services.reviews.leads import gold_pauses as pauses
 
 calibration = Room("reviews")
 
@@ -56,6 +60,8 @@ def set_calibration(request: TokenRequest, queue_id: int, body: schemas.Rules) -
         calibration_items=body.calibration_items,
         pass_mark=body.pass_mark,
         extra_rater_below=body.extra_rater_below,
+        gold_floor=body.gold_floor,
+        gold_window=body.gold_window,
     )
     return _gold(queue, request.auth.user)
 
@@ -78,6 +84,20 @@ def let_rater_try_again(request: TokenRequest, queue_id: int, rater_id: int) -> 
     return _gold(queue, request.auth.user)
 
 
+@calibration.write(
+    "POST", "/queues/{int:queue_id}/raters/{int:rater_id}/end-pause", Role.EDITOR, schemas.Gold
+)
+def end_rater_pause(request: TokenRequest, queue_id: int, rater_id: int) -> Any:
+    """Let a rater go on who was paused because too few labels of their last gold items were right.
+
+    Gold items of before count no more for the next pause. 409 for who is not paused.
+    """
+    queue = access.access_queue(request.auth.team, queue_id)
+    rater = access.access_rater(queue, rater_id)
+    pauses.end(queue, rater, by=request.auth.user, now=timezone.now())
+    return _gold(queue, request.auth.user)
+
+
 @calibration.read("/queues/{int:queue_id}/calibration", Role.ANNOTATOR, schemas.MyCalibration)
 def get_my_calibration(request: TokenRequest, queue_id: int) -> Any:
     """How your own calibration round went.
@@ -91,6 +111,7 @@ def get_my_calibration(request: TokenRequest, queue_id: int) -> Any:
         "size": mine.round.size,
         "submitted": mine.round.submitted,
         "pass_mark": queue.pass_mark,
+        "paused": gold_pauses.own_pause(queue, request.auth.user.pk) is not None,
         "calibration": mine.round.calibration,
         "answers": [
             {

@@ -9,6 +9,7 @@ from pydantic import Field
 from rubricweb.api.schemas import Answered, Id, Input, OneOf, Share
 from rubricweb.models import ReviewQueue
 from rubricweb.selectors.reviews.calibration import CalibrationStage, GoldOverview
+from rubricweb.selectors.reviews.calibration import RaterCalibration as ShownCalibration
 
 Asked = Annotated[float | None, Field(gt=0, le=1, description="0 to 1; null asks for nothing.")]
 
@@ -33,6 +34,14 @@ class Rules(Input):
         Asked,
         Field(description="An item whose raters agree on a smaller share of criteria gets one more, once."),
     ] = None
+    gold_floor: Annotated[
+        Asked,
+        Field(
+            description="Who has a smaller share of labels right over their last `gold_window` gold items is "
+            "handed nothing more until an editor lets them go on."
+        ),
+    ] = None
+    gold_window: Annotated[int, Field(ge=1, le=1000)] = 10
 
 
 class Calibration(Schema):
@@ -69,12 +78,21 @@ class GoldAccuracy(Schema):
     high: float | None
 
 
+class Paused(Schema):
+    """A pause of a rater: `right` of `total` labels of their last gold items were like the known ones."""
+
+    right: int | None
+    total: int | None
+    paused_at: datetime
+
+
 class RaterCalibration(Schema):
     id: int
     name: str
     stage: Annotated[str, OneOf([stage.value for stage in CalibrationStage])]
     calibration: Calibration | None
     accuracy: GoldAccuracy
+    pause: Annotated[Paused | None, Field(description="Null for who may go on.")]
     withheld: Annotated[
         bool, Field(description="Whether figures are left out: you are still to review gold items blind.")
     ]
@@ -94,6 +112,8 @@ class Gold(Schema):
     calibration_items: int
     pass_mark: float | None
     extra_rater_below: float | None
+    gold_floor: float | None
+    gold_window: int
     gold: int
     more: int
     items: list[GoldItem]
@@ -115,6 +135,10 @@ class MyCalibration(Schema):
     size: Annotated[int, Field(description="How many items the round has; 0 after it.")]
     submitted: int
     pass_mark: float | None
+    paused: Annotated[
+        bool,
+        Field(description="Whether nothing is handed to you: too few of your latest gold labels are right."),
+    ]
     calibration: Calibration | None
     answers: list[KnownAnswer]
     withheld: int
@@ -126,6 +150,8 @@ def gold(queue: ReviewQueue, overview: GoldOverview) -> dict[str, Any]:
         "calibration_items": queue.calibration_items,
         "pass_mark": queue.pass_mark,
         "extra_rater_below": queue.extra_rater_below,
+        "gold_floor": queue.gold_floor,
+        "gold_window": queue.gold_window,
         "gold": overview.gold,
         "more": overview.more,
         "items": overview.items,
@@ -136,8 +162,16 @@ def gold(queue: ReviewQueue, overview: GoldOverview) -> dict[str, Any]:
                 "stage": row.round.stage.value,
                 "calibration": None if row.withheld else row.round.calibration,
                 "accuracy": row.accuracy,
+                "pause": _paused(row),
                 "withheld": row.withheld,
             }
             for row in overview.raters
         ],
     }
+
+
+def _paused(row: ShownCalibration) -> dict[str, Any] | None:
+    if row.pause is None:
+        return None
+    right, total = (None, None) if row.withheld else (row.pause.right, row.pause.total)
+    return {"right": right, "total": total, "paused_at": row.pause.paused_at}

@@ -219,6 +219,7 @@ class QueueTexts(Input):
     hold_minutes: Annotated[int | None, Field(ge=1)] = None
     archived: bool | None = None
     history: bool | None = None
+    grid: bool | None = None
 
 
 class QueueProgress(Schema):
@@ -272,6 +273,7 @@ class Queue(Schema):
     hold_minutes: int
     imported: bool
     history: Annotated[bool, Field(description="Labels of a file, to be settled by nobody.")]
+    grid: Annotated[bool, Field(description="Whether its raters may answer several items in one table.")]
     instructions: str
     created_at: datetime
     archived_at: datetime | None

@@ -129,6 +129,7 @@ def edit_queue(request: TokenRequest, queue_id: int, body: schemas.QueueTexts) -
         hold_minutes=body.hold_minutes,
         archived=body.archived,
         history=body.history,
+        grid=body.grid,
     )
     return schemas.in_full(queue, request.auth.user)
 

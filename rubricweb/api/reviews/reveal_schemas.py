@@ -101,3 +101,33 @@ class NewRevision(Input):
     choice: Annotated[str, OneOf(RevisionChoice.values)]
     verdict: Answered | None = None
     reason: Annotated[str, Field(max_length=10_000)] = ""
+
+
+class SendBack(Input):
+    note: Annotated[
+        str, Field(min_length=1, max_length=10_000, description="What its rater is to look at again.")
+    ]
+
+
+class SentBack(Schema):
+    """A submitted review its rater is asked to look at again; it stays submitted, and its labels count."""
+
+    review_id: int
+    item_id: int
+    rater: str
+    note: str
+    sent_by: str | None
+    sent_at: datetime
+    answered_at: Annotated[datetime | None, Field(description="When it was submitted again.")]
+
+    @staticmethod
+    def resolve_item_id(row: Any) -> int:
+        return int(row.review.item_id)
+
+    @staticmethod
+    def resolve_rater(row: Any) -> str:
+        return str(row.review.rater.name)
+
+    @staticmethod
+    def resolve_sent_by(row: Any) -> str | None:
+        return str(row.sent_by) if row.sent_by else None

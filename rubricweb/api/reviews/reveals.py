@@ -2,12 +2,20 @@
 
 from typing import Any
 
+from django.utils import timezone
+from ninja import Query
+
+from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.paging import ListQuery, listed
 from rubricweb.api.reviews import reveal_schemas as schemas
+from rubricweb.api.schemas import list_of
 from rubricweb.models import Review, Role
 from rubricweb.selectors.reviews import reveals as selected
+from rubricweb.selectors.reviews.leads import returns
 from rubricweb.selectors.reviews.reviews import review_for
 from rubricweb.services.reviews import revisions
+from rubricweb.services.reviews.leads import returns as leads
 
 reveals = Room("reviews")
 
@@ -52,3 +60,32 @@ def _mine(request: TokenRequest, review_id: int) -> Review:
 
 def _revealed(review: Review) -> dict[str, Any]:
     return {"review_id": review.pk, "criteria": selected.reveal(review)}
+
+
+@reveals.read("/queues/{int:queue_id}/sent-back", Role.ANNOTATOR, list_of(schemas.SentBack))
+def list_sent_back(request: TokenRequest, queue_id: int, asked: Query[ListQuery]) -> Any:
+    """The reviews of a queue that were sent back: your own that wait for you, and for reviewers all of them.
+
+    Those on items you are still to review blind are left out.
+    """
+    queue = access.access_queue(request.auth.team, queue_id)
+    rows = returns.shown_returns(queue, request.auth.user, cursor=asked.cursor, size=asked.limit)
+    return listed(rows)
+
+
+@reveals.write("POST", "/reviews/{int:review_id}/send-back", Role.REVIEWER, schemas.SentBack)
+def send_review_back(request: TokenRequest, review_id: int, body: schemas.SendBack) -> Any:
+    """Ask the rater of a submitted review to look at it again.
+
+    It stays submitted. What they change is stored beside the labels they gave first, as after a reveal.
+    """
+    review = access.access_review(request.auth.team, review_id)
+    return leads.send_back(review, by=request.auth.user, note=body.note, now=timezone.now())
+
+
+@reveals.write("POST", "/reviews/{int:review_id}/send-again", Role.ANNOTATOR, schemas.Reveal)
+def send_review_again(request: TokenRequest, review_id: int) -> Any:
+    """Submit your review again that was sent back. Change verdicts by their revision before."""
+    review = _mine(request, review_id)
+    leads.send_again(review, now=timezone.now())
+    return _revealed(review)

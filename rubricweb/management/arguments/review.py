@@ -96,6 +96,7 @@ def queues(room: argparse.ArgumentParser) -> None:
     )
     past = "whether labels of a file are of the past, to be settled by nobody"
     edited.add_argument("--history", choices=("yes", "no"), help=past)
+    edited.add_argument("--grid", choices=("yes", "no"), help="whether raters may answer items in one table")
     edited.add_argument("--json", action="store_true", help="print JSON")
     for name, what in (
         ("pause", "hand nothing out and take nothing in until resumed; drafts are kept"),
@@ -108,10 +109,27 @@ def queues(room: argparse.ArgumentParser) -> None:
     extended.add_argument("--raters-per-item", type=positive, metavar="N", help="can only become more")
     extended.add_argument("--no-items", action="store_true", help="only more people per item")
     _chosen_items(extended)
+    _sent_back(actions)
     people = action("reassign", "put people in a queue and take others out")
     for name in ("--add", "--remove"):
         people.add_argument(name, action="append", default=[], metavar="USER", help="several times")
     people.add_argument("--everyone", choices=("yes", "no"), help="whether whoever joins the team comes in")
+
+
+def _sent_back(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Reviews that go back to their raters."""
+    module = "reviews.returns"
+    listed = subcommand(actions, "sent-back", "reviews that were sent back", module, "list_sent_back")
+    listed.add_argument("queue", metavar="QUEUE", help="the queue's number or name")
+    listed.add_argument("--json", action="store_true", help="print a JSON object a line")
+    listed.add_argument("--limit", type=positive, default=20, metavar="N", help="how many (default 20)")
+    back = subcommand(actions, "send-back", "ask a rater to look again", module, "send_back")
+    again = subcommand(actions, "send-again", "submit your review again", module, "send_again")
+    for command in (back, again):
+        command.add_argument("review", type=positive, metavar="REVIEW", help="the number of the review")
+    back.add_argument("--note", required=True, metavar="TEXT", help="what to look at again")
+    for command in (listed, back, again):
+        team_and_person(command)
 
 
 def _chosen_items(command: argparse.ArgumentParser) -> None:
@@ -165,13 +183,22 @@ def gold(room: argparse.ArgumentParser) -> None:
     )
     for name, what in (
         ("--pass-mark", "share of labels that must be right to go on"),
+        ("--gold-floor", "share of a rater's last gold labels below which they are paused"),
         ("--extra-rater-below", "agreement below which an item gets one more rater"),
     ):
         rules.add_argument(
             name, type=share_or_none, default=argparse.SUPPRESS, metavar="SHARE", help=f"{what}, or none"
         )
+    rules.add_argument(
+        "--gold-window",
+        type=positive,
+        default=argparse.SUPPRESS,
+        metavar="N",
+        help="over how many of their last gold items",
+    )
     for name, what, function in (
         ("let-on", "let a rater go on below the mark", "let_on"),
+        ("end-pause", "let a paused rater go on", "end_pause"),
         ("try-again", "let a rater try again with other gold items", "try_again"),
     ):
         action(name, what, function).add_argument("rater", metavar="RATER", help="name or user name")

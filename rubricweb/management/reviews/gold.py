@@ -3,8 +3,11 @@
 import argparse
 from typing import Any
 
+from django.utils import timezone
+
 from rubricweb import access
 from rubricweb.engine.formats.content_ids import name_of
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, resolve_actor
 from rubricweb.management.terminal.printed import facts, table, terminal
@@ -13,6 +16,7 @@ from rubricweb.models import Rater, ReviewQueue, Role
 from rubricweb.selectors.reviews import calibration as selected
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.reviews import calibration as services
+from rubricweb.services.reviews.leads import gold_pauses
 from rubricweb.templatetags.display import count, percent
 
 
@@ -40,9 +44,12 @@ def unmark(options: argparse.Namespace) -> int:
 def rules(options: argparse.Namespace) -> int:
     """How many gold items come first, which share must be right, and when an item gets one more rater."""
     actor, queue = _queue(options)
-    names = ("calibration_items", "pass_mark", "extra_rater_below")
+    names = ("calibration_items", "pass_mark", "extra_rater_below", "gold_floor", "gold_window")
     if not any(hasattr(options, name) for name in names):
-        raise Invalid("Nothing to change; allowed: --first, --pass-mark and --extra-rater-below.")
+        raise Invalid(
+            "Nothing to change; allowed: --first, --pass-mark, --extra-rater-below, --gold-floor and "
+            "--gold-window."
+        )
     wanted = {name: getattr(options, name, getattr(queue, name)) for name in names}
     services.set_rules(queue, by=actor.user, **wanted)
     return _shown(options, actor, queue)
@@ -59,6 +66,13 @@ def try_again(options: argparse.Namespace) -> int:
     """Lets a rater below the mark try again with other gold items."""
     actor, queue = _queue(options)
     services.try_again(queue, _rater(queue, options.rater), by=actor.user)
+    return _shown(options, actor, queue)
+
+
+def end_pause(options: argparse.Namespace) -> int:
+    """Lets a rater go on who was paused after too many wrong gold labels."""
+    actor, queue = _queue(options)
+    gold_pauses.end(queue, _rater(queue, options.rater), by=actor.user, now=timezone.now())
     return _shown(options, actor, queue)
 
 
@@ -84,6 +98,12 @@ def _name(item: Any) -> str:
     return name_of(item.shown_key, id=item.pk)
 
 
+def _floor(queue: ReviewQueue) -> str:
+    if queue.gold_floor is None:
+        return "never"
+    return f"below {queue.gold_floor:.0%} right over the last {counted(queue.gold_window, 'gold item')}"
+
+
 def _shown(options: argparse.Namespace, actor: Actor, queue: ReviewQueue) -> int:
     overview = selected.gold_overview(queue, actor.user)
     if options.json:
@@ -100,13 +120,14 @@ def _shown(options: argparse.Namespace, actor: Actor, queue: ReviewQueue) -> int
                 ("gold items", f"{count(overview.gold)}; {count(overview.more)} more could be"),
                 ("named", ", ".join(map(_name, overview.items)) or "none"),
                 ("come first", f"{queue.calibration_items}, {asked}" if queue.calibration_items else "none"),
+                ("pauses", _floor(queue)),
                 ("one more rater", "never" if below is None else f"below {below:.0%} agreement"),
             ]
         )
     )
     rows = table(("rater", "round"), ("right", "of", "share"))
     for row in overview.raters:
-        stage = row.round.stage.value
+        stage = row.round.stage.value + (", paused" if row.pause else "")
         if row.withheld:
             rows.add_row(row.rater.name, stage, "withheld while you review blind", "", "")
         else:

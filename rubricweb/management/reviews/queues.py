@@ -153,8 +153,9 @@ def edit(options: argparse.Namespace) -> int:
     """Other words for reviewers, and another time until items are released; what is not named stays."""
     actor, queue = _queue(options, Role.EDITOR)
     instructions = read_text_file(options.instructions) if options.instructions else None
-    if options.name is None and instructions is None and options.hold is None and options.history is None:
-        raise Invalid("Nothing to change; allowed: --name, --instructions, --hold and --history.")
+    asked = (options.name, instructions, options.hold, options.history, options.grid)
+    if all(one is None for one in asked):
+        raise Invalid("Nothing to change; allowed: --name, --instructions, --hold, --history and --grid.")
     queue_changes.edit_queue(
         queue,
         by=actor.user,
@@ -162,6 +163,7 @@ def edit(options: argparse.Namespace) -> int:
         instructions=instructions,
         hold_minutes=options.hold,
         history=None if options.history is None else options.history == "yes",
+        grid=None if options.grid is None else options.grid == "yes",
     )
     if options.json:
         _print_in_full(queue, actor.user)

@@ -49,7 +49,8 @@ class InboxUnit:
     `judged` are the labels of the judges beside them, `judged_origins` where each comes from (None: a judge
     asked here); `decided` is the adjudication, None while it waits.
     `stands` is what counts as ground truth by `rule`: the decision, else people's majority, None while tied.
-    `settled` votes are those of a file's ground truth, where no person labelled it.
+    `settled` votes are those of a file's ground truth, where no person labelled it. `dataset` is the name of
+    the item's dataset.
     """
 
     item_id: int
@@ -61,6 +62,7 @@ class InboxUnit:
     judged_origins: tuple[Origin | None, ...] = ()
     decided: Adjudication | None = None
     settled: bool = False
+    dataset: str = ""
 
     @property
     def by_judges(self) -> list[tuple[str, Origin | None]]:
@@ -210,7 +212,9 @@ def shown(where: Scope, rows: Sequence[InboxUnit]) -> list[InboxUnit]:
     """The same rows with their items' names, who said what how often, and the decision there is."""
     items = {row.item_id for row in rows}
     named = Item.objects.filter(pk__in=items).annotate(unnamed=is_hidden(where.viewer, where.team))
-    keys = {pk: None if unnamed else key for pk, key, unnamed in named.values_list("pk", "key", "unnamed")}
+    about = named.values_list("pk", "key", "unnamed", "dataset__name")
+    keys = {pk: None if unnamed else key for pk, key, unnamed, _ in about}
+    datasets = {pk: dataset for pk, _, _, dataset in about}
     votes: dict[Unit, Counter[str]] = defaultdict(Counter)
     by_people: set[Unit] = set()
     for said in people_labels(where, items, detailed=True):
@@ -232,6 +236,7 @@ def shown(where: Scope, rows: Sequence[InboxUnit]) -> list[InboxUnit]:
             judged_origins=tuple(origin for _, origin in judged[unit]),
             decided=decided.get(unit),
             settled=unit in votes and unit not in by_people,
+            dataset=datasets[row.item_id],
         )
         for row in rows
         for unit in [(row.item_id, row.criterion.pk)]
@@ -256,6 +261,27 @@ def around(units: Sequence[InboxUnit], item_id: int, criterion: Criterion) -> Pl
             after = units[index + 1] if index + 1 < len(units) else None
             return PlaceInList(index + 1, len(units), before, after)
     return PlaceInList(None, len(units), None, units[0] if units else None)
+
+
+def of_item(units: Sequence[InboxUnit], item_id: int, criterion: Criterion) -> list[InboxUnit]:
+    """The units of a list that are of one item, that of this criterion too, in the order of the rubric."""
+    rows = [row for row in units if row.item_id == item_id]
+    if not any(row.criterion.pk == criterion.pk for row in rows):
+        rows.append(InboxUnit(item_id, criterion, ()))  # decided, it has left the list
+    return sorted(rows, key=lambda row: (-row.criterion.version_id, row.criterion.position))
+
+
+def after_deciding(units: Sequence[InboxUnit], item_id: int, criterion: Criterion) -> InboxUnit | None:
+    """Where somebody goes on who decides this unit of a list: the next one of its item, from its first again
+    after its last, then the next of the list; None where it was the last.
+    """
+    rows = of_item(units, item_id, criterion)
+    at = next(place for place, row in enumerate(rows) if row.criterion.pk == criterion.pk)
+    rest = [*rows[at + 1 :], *rows[:at]]
+    if rest:
+        return rest[0]
+    place = around(units, item_id, criterion)
+    return place.after or place.before
 
 
 # ── What everybody agrees on ─────────────────────────────────────────────────────────────────────

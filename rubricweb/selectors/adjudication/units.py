@@ -65,6 +65,12 @@ class UnitToDecide:
     runs: tuple[Run, ...]
 
     @property
+    def judged(self) -> str | None:
+        """The label all judges gave, None where they differ or said nothing."""
+        labels = {answer.verdict for answer in self.judges}
+        return labels.pop() if len(labels) == 1 else None
+
+    @property
     def answers(self) -> tuple[UnitAnswer, ...]:
         return (*self.people, *self.judges)
 

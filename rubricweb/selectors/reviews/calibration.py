@@ -14,6 +14,7 @@ from rubricweb.models import (
     Adjudication,
     Calibration,
     Criterion,
+    GoldPause,
     Item,
     Judgement,
     QueueItem,
@@ -276,6 +277,7 @@ class RaterCalibration:
     accuracy: GoldAccuracy
     withheld: bool
     is_me: bool
+    pause: GoldPause | None = None
 
 
 @dataclass(frozen=True)
@@ -309,6 +311,7 @@ def gold_overview(queue: ReviewQueue, viewer: User) -> GoldOverview:
     accuracy, hidden = gold_accuracy(queue, viewer), hidden_gold(queue, viewer)
     raters = list(queue.raters.order_by("name"))
     rounds = rounds_of(queue, raters)
+    pauses = {one.rater_id: one for one in GoldPause.objects.filter(queue=queue, ended_at=None)}
     rows = [
         RaterCalibration(
             rater=rater,
@@ -316,6 +319,7 @@ def gold_overview(queue: ReviewQueue, viewer: User) -> GoldOverview:
             accuracy=accuracy.get(rater.pk, GoldAccuracy(0, 0)),
             withheld=bool(hidden),
             is_me=rater.user_id == viewer.pk,
+            pause=pauses.get(rater.pk),
         )
         for rater in raters
     ]

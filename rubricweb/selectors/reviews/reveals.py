@@ -99,6 +99,30 @@ def agreement_with_others(rows: Sequence[Revealed]) -> list[AgreementWith]:
     ]
 
 
+@dataclass(frozen=True)
+class Differences:
+    """Of `asked` criteria, on how many a judge, and on how many a person, said something else than I did."""
+
+    asked: int
+    from_judge: int
+    from_people: int
+
+
+def differences(review: Review) -> Differences | None:
+    """How much of a submitted review differs from what others said; None where nothing may be shown of it."""
+    if not has_reveal(review):
+        return None
+    rows = [row for row in reveal(review) if row.measured is None]
+
+    def differing(*, judges: bool) -> int:
+        return sum(
+            any(one.is_judge == judges and one.verdict not in (None, row.mine) for one in row.others)
+            for row in rows
+        )
+
+    return Differences(len(rows), differing(judges=True), differing(judges=False))
+
+
 def has_reveal(review: Review) -> bool:
     """Whether a judge or a peer has verdicts on the item of a submitted review that nothing else hides."""
     viewer = review.rater.user

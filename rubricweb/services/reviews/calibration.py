@@ -24,6 +24,9 @@ from rubricweb.selectors.reviews.calibration import (
 from rubricweb.services.reviews import assignments
 from rubricweb.services.shared.journal import record
 
+GOLD_WINDOW, GOLD_WINDOW_MAX = 10, 1000
+"""Over how many of a rater's last gold items their accuracy is taken unless a queue says otherwise."""
+
 # ── Which items are gold ─────────────────────────────────────────────────────────────────────────
 
 
@@ -86,12 +89,17 @@ def set_rules(
     calibration_items: int,
     pass_mark: float | None,
     extra_rater_below: float | None,
+    gold_floor: float | None = None,
+    gold_window: int = GOLD_WINDOW,
 ) -> None:
     """How many gold items come first for everybody, which share of labels must be right to go on, and below
     which share of criteria alike an item gets one more rater. None for a share means that nothing is asked.
-    Who was below the mark and reaches the new one goes on, and stays when it is raised again.
+    Who was below the mark and reaches the new one goes on, and stays when it is raised again. Who has less
+    than `gold_floor` of their labels right over their last `gold_window` gold items is paused: see
+    `leads.gold_pauses`. Who is paused already stays so.
 
-    Raises Invalid for shares outside 0 to 1, and for more calibration items than there are gold ones.
+    Raises Invalid for shares outside 0 to 1, a window outside 1 to GOLD_WINDOW_MAX, and for more calibration
+    items than there are gold ones.
     """
     _require_changing(queue)
     gold = QueueItem.objects.filter(queue=queue, gold=True).count()
@@ -99,12 +107,24 @@ def set_rules(
         raise Invalid.about(
             "calibration_items", f"{queue} has {gold} gold items; {calibration_items} cannot come first."
         )
-    for place, share in (("pass_mark", pass_mark), ("extra_rater_below", extra_rater_below)):
+    if not 1 <= gold_window <= GOLD_WINDOW_MAX:
+        raise Invalid.about(
+            "gold_window",
+            f"Between 1 and {GOLD_WINDOW_MAX} gold items are looked back on, not {gold_window}.",
+        )
+    for place, share in (
+        ("pass_mark", pass_mark),
+        ("extra_rater_below", extra_rater_below),
+        ("gold_floor", gold_floor),
+    ):
         if share is not None and not 0 < share <= 1:
             raise Invalid.about(place, f"A share is more than 0 and at most 1, not {share}.")
     queue.calibration_items, queue.pass_mark = calibration_items, pass_mark
     queue.extra_rater_below = extra_rater_below
-    queue.save(update_fields=["calibration_items", "pass_mark", "extra_rater_below"])
+    queue.gold_floor, queue.gold_window = gold_floor, gold_window
+    queue.save(
+        update_fields=["calibration_items", "pass_mark", "extra_rater_below", "gold_floor", "gold_window"]
+    )
     _pass_who_reach(queue, Calibration.objects.filter(queue=queue))
     record(
         queue.team,
@@ -114,6 +134,7 @@ def set_rules(
         calibration_items=calibration_items,
         pass_mark=pass_mark,
         extra_rater_below=extra_rater_below,
+        **({"gold_floor": gold_floor, "gold_window": gold_window} if gold_floor is not None else {}),
     )
 
 
@@ -252,9 +273,14 @@ def try_again(queue: ReviewQueue, rater: Rater, *, by: User) -> None:
 
 
 def _decided(queue: ReviewQueue, rater: Rater, by: User) -> Calibration | None:
+    require_deciding(queue, rater, by)
+    return Calibration.objects.filter(queue=queue, rater=rater).first()
+
+
+def require_deciding(queue: ReviewQueue, rater: Rater, by: User) -> None:
+    """Refuses to decide about who does not rate in the queue, about oneself, or once it is closed."""
     _require_changing(queue)
     if not queue.raters.filter(pk=rater.pk).exists():
         raise NotFound("rater in this queue")
     if rater.user_id == by.pk:
         raise Forbidden(f"Somebody else decides about your own calibration: ask {whom_to_ask(queue)}.")
-    return Calibration.objects.filter(queue=queue, rater=rater).first()

@@ -217,9 +217,11 @@ def edit_queue(
     hold_minutes: int | None = None,
     archived: bool | None = None,
     history: bool | None = None,
+    grid: bool | None = None,
 ) -> None:
     """Other words for people, another time that assignments are kept, whether it is archived, and of labels
-    of a file whether they are of the past, to be settled by nobody.
+    of a file whether they are of the past, to be settled by nobody; `grid`, whether its raters may answer
+    several items in one table.
 
     All or nothing; None leaves each as it is. Raises Invalid for `history` of what is reviewed here.
     """
@@ -241,6 +243,9 @@ def edit_queue(
             raise Invalid.about("history", why)
         locked.history = history
         changed.append("history")
+    if grid is not None and grid != locked.grid:
+        locked.grid = grid
+        changed.append("grid")
     if changed:
         with saved_unless_taken(name_taken(locked.name)):
             locked.save(update_fields=changed)

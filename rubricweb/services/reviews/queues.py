@@ -43,12 +43,15 @@ from rubricweb.services import dataset_versions
 from rubricweb.services.labels import require_rubric
 from rubricweb.services.reviews import assignments, calibration, queue_items
 from rubricweb.services.reviews import raters as queue_people
+from rubricweb.services.reviews.leads import gold_pauses
 from rubricweb.services.reviews.raters import rater_for
 from rubricweb.services.shared.archiving import hold_listed, hold_team, require_listed
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 
 NAME_MAX = 200
+GRID_ROWS = 10
+"""So many items a person has before them at once in a table."""
 HOLD_MINUTES_MAX = 7 * 24 * 60
 WHOLE_DATASET = Source()
 
@@ -273,6 +276,7 @@ def _hand_out(
     queue: ReviewQueue, user: User, *, now: datetime, besides: Review | None = None
 ) -> Review | None:
     rater = _rater_in(queue, user)
+    gold_pauses.require_unpaused(queue, rater)
     found = calibration.begin(queue, rater)
     calibrating = found.stage == CalibrationStage.OPEN
     drafts = Review.objects.filter(queue=queue, rater=rater, state=ReviewState.DRAFT)
@@ -287,6 +291,34 @@ def _hand_out(
     if review is None:
         calibration.require_more(queue, found)
     return review
+
+
+def fill_grid(queue: ReviewQueue, user: User, *, now: datetime) -> int:
+    """Takes items until the person has GRID_ROWS drafts, each by the rules of `next_review`; how many it
+    took.
+
+    Raises Conflict where the queue has no table, and what `next_review` raises.
+    """
+    if not queue.grid:
+        raise Conflict(f"{queue} is answered item by item.")
+    assignments.release_silent([queue], now=now)
+    return _fill(queue, user, now=now)
+
+
+@transaction.atomic
+def _fill(queue: ReviewQueue, user: User, *, now: datetime) -> int:
+    rater = _rater_in(queue, user)
+    gold_pauses.require_unpaused(queue, rater)
+    found = calibration.begin(queue, rater)
+    calibrating = found.stage == CalibrationStage.OPEN
+    drafts = Review.objects.filter(queue=queue, rater=rater, state=ReviewState.DRAFT).count()
+    room = GRID_ROWS - drafts
+    if calibrating:
+        room = min(room, found.size - found.handed)
+    taken = 0
+    while taken < room and assignments.take_next(queue, rater, now=now, only_gold=calibrating) is not None:
+        taken += 1
+    return taken
 
 
 def start_review(queue: ReviewQueue, item: Item, user: User, *, now: datetime | None = None) -> Review:
@@ -304,6 +336,7 @@ def _hand_this(queue: ReviewQueue, item: Item, user: User, *, now: datetime) -> 
         raise NotFound("item in this queue")
     existing = Review.objects.select_related("queue").filter(queue=queue, item=item, rater=rater).first()
     if existing is None:
+        gold_pauses.require_unpaused(queue, rater)
         calibration.refuse_choosing(queue, calibration.begin(queue, rater))
         existing = assignments.take(queue_item, rater, now=now)
     elif existing.state == ReviewState.SKIPPED:

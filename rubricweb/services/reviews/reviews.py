@@ -25,6 +25,7 @@ from rubricweb.selectors.labels.rationale import incomplete, lacks_reason
 from rubricweb.services.labels import allowed_answers, checked_label
 from rubricweb.services.reviews import assignments, calibration, extra_raters
 from rubricweb.services.reviews.evidence import Span, checked_evidence
+from rubricweb.services.reviews.leads import gold_pauses
 from rubricweb.services.shared.journal import record
 
 REASON_MAX = 10_000
@@ -277,6 +278,7 @@ def submit(review: Review, *, now: datetime) -> None:
     record(review.queue.team, review.rater.user, "submitted", review, **_place(review))
     extra_raters.ask_for_one_more(review)
     calibration.count_round(review)
+    gold_pauses.count(review, now=now)
 
 
 def _require_complete(review: Review) -> None:

@@ -5,6 +5,7 @@ from django.db import transaction
 from rubricweb.engine.verdict import Label
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import Criterion, Judgement, QueueState, Review, ReviewQueue, Revision, RevisionChoice
+from rubricweb.selectors.reviews.leads.returns import open_return
 from rubricweb.selectors.reviews.reveals import require_revealed, reveal
 from rubricweb.services.labels import checked_label
 from rubricweb.services.reviews.reviews import REASON_MAX
@@ -71,7 +72,8 @@ def _stored(judgement: Judgement, *, choice: str, verdict: Label | None = None, 
             raise Invalid.at("verdict", f"{final}, which you said already", "another label, or keep yours")
         if not reason:
             raise Invalid.at("reason", "nothing", "why you change your verdict")
-    run = review.queue.run
+    # What a lead's note asked for tells nothing of what the judge's verdict did: it answers no reveal.
+    run = None if open_return(review) is not None else review.queue.run
     judged = ""
     if run is not None:
         # An item of another system version than the run's was judged by one that was started with it.

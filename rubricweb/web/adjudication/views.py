@@ -21,6 +21,7 @@ from rubricweb.selectors.labels.adjudications import criterion_for, labelling_qu
 from rubricweb.selectors.labels.comparable import criteria_of, labelled_queues
 from rubricweb.selectors.labels.ground_truth import Unit
 from rubricweb.selectors.reviews import comments
+from rubricweb.selectors.reviews.leads.returns import returnable
 from rubricweb.services import adjudications as services
 from rubricweb.web.adjudication.forms import (
     DecisionForm,
@@ -95,7 +96,7 @@ def unit(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponseB
     form = DecisionForm(request.POST, criterion=criterion)
     if not form.is_valid():
         return _unit_page(request, item, criterion, asked, where, form=form, status=422)
-    around = selected.around(_rows(where, asked), item.pk, criterion)
+    following = selected.after_deciding(_rows(where, asked), item.pk, criterion)
     try:
         services.adjudicate(
             item,
@@ -112,7 +113,6 @@ def unit(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponseB
         return _unit_page(request, item, criterion, asked, where, form=form, status=422)
     except Conflict as error:
         return _unit_page(request, item, criterion, asked, where, form=form, problem=str(error), status=409)
-    following = around.after or around.before
     last = f"{item.pk}-{criterion.pk}"
     if following is None or (following.item_id, following.criterion.pk) == (item.pk, criterion.pk):
         url = f"{reverse('adjudication', args=[request.team.slug])}?{asked.query(last=last)}"
@@ -230,8 +230,11 @@ def _unit_page(
         seen = unit_to_decide(item, criterion, viewer=request.user, names=names)
     except Withheld as error:
         return render(request, "adjudication/unit.html", context | {"withheld": str(error)})
-    around = selected.around(_rows(where, asked), item.pk, criterion)
+    rows = _rows(where, asked)
+    around = selected.around(rows, item.pk, criterion)
+    of_item = selected.of_item(rows, item.pk, criterion)
     context |= {
+        "units": [(row, _unit_url(request, row, asked)) for row in selected.shown(where, of_item)],
         "unit": seen,
         "form": form or decision_for(seen),
         "problem": problem,
@@ -239,6 +242,7 @@ def _unit_page(
         "before_url": _unit_url(request, around.before, asked),
         "after_url": _unit_url(request, around.after, asked),
         "names": names,
+        "returnable": returnable(item, request.user, letters=None if names else aliases(item)),
         "undo": _undo(request, asked),
         "may_adjudicate": request.membership.may(Role.REVIEWER),
     }

@@ -10,10 +10,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from rubricweb import access
 from rubricweb.errors import Conflict, Forbidden
-from rubricweb.models import Rater, ReviewQueue, Role
+from rubricweb.models import Rater, ReviewQueue, Role, User
 from rubricweb.selectors.reviews import calibration as selectors
+from rubricweb.selectors.reviews.leads import gold_pauses
 from rubricweb.services.reviews import calibration as services
-from rubricweb.web.http import TeamRequest, team_page
+from rubricweb.services.reviews.leads import gold_pauses as pauses
+from rubricweb.web.http import TeamRequest, now, team_page
 from rubricweb.web.reviews.calibration_forms import CalibrationRulesForm, MarkGoldForm
 from rubricweb.web.shared.titles import item_name, titles
 
@@ -75,13 +77,27 @@ def try_again(request: TeamRequest, queue_id: int, rater_id: int) -> HttpRespons
     return _decide(request, queue_id, rater_id, services.try_again, "{} may try again, on other gold items.")
 
 
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def end_pause(request: TeamRequest, queue_id: int, rater_id: int) -> HttpResponse:
+    def end(queue: ReviewQueue, rater: Rater, *, by: User) -> None:
+        pauses.end(queue, rater, by=by, now=now())
+
+    return _decide(request, queue_id, rater_id, end, "{} is not paused any more.")
+
+
 @team_page(Role.ANNOTATOR)
 @require_GET
 def mine(request: TeamRequest, queue_id: int) -> HttpResponse:
     """How one's own round went; before it is over, only how far one is."""
     queue = access.access_queue(request.team, queue_id)
     calibration = selectors.my_calibration(queue, request.user)
-    context = {"queue": queue, "mine": calibration, "whom": selectors.whom_to_ask(queue)}
+    context = {
+        "queue": queue,
+        "mine": calibration,
+        "whom": selectors.whom_to_ask(queue),
+        "pause": gold_pauses.own_pause(queue, request.user.pk),
+    }
     context |= titles(request, [one.item.pk for one in calibration.answers])
     return render(request, "reviews/calibration/calibration_mine.html", context)
 

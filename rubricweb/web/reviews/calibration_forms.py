@@ -4,6 +4,7 @@ from django import forms
 
 from rubricweb.models import Item, ReviewQueue, User
 from rubricweb.selectors.teams.lookup import key_is_shown
+from rubricweb.services.reviews.calibration import GOLD_WINDOW, GOLD_WINDOW_MAX
 from rubricweb.web.shared.refused_forms import RefusableForm
 
 SHORT = {"class": "input--short"}
@@ -74,8 +75,23 @@ class CalibrationRulesForm(RefusableForm):
         label="Pass mark in percent",
         help_text="Share of labels in the round that must be right to continue. Empty: no pass mark.",
     )
+    gold_floor = _Percent(
+        label="Pause a rater when gold labels right are below (%)",
+        help_text="Over their last gold items; they are handed nothing more until somebody lets them go on. "
+        "Empty: never.",
+    )
+    gold_window = forms.IntegerField(
+        min_value=1,
+        max_value=GOLD_WINDOW_MAX,
+        required=False,
+        label="Over so many of their last gold items",
+        widget=forms.NumberInput(attrs=SHORT),
+    )
     extra_rater_below = _Percent(
         label="Add a rater when agreement is below (%)",
         help_text="An item whose raters agree on a smaller share of its criteria gets one more, once. "
         "Who is asked may guess that the others differed. Empty: never.",
     )
+
+    def clean_gold_window(self) -> int:
+        return self.cleaned_data["gold_window"] or GOLD_WINDOW

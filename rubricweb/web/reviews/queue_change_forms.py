@@ -72,6 +72,11 @@ class QueueTexts(RefusableForm):
     instructions = forms.CharField(
         required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text="Markdown; opens with the key g."
     )
+    grid = forms.BooleanField(
+        required=False,
+        label="Table",
+        help_text="Raters may answer several of their items in one table, beside the page of each.",
+    )
     history = forms.BooleanField(
         required=False,
         label="Labels of the past",
@@ -80,5 +85,4 @@ class QueueTexts(RefusableForm):
 
     def __init__(self, *args: Any, imported: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if not imported:
-            del self.fields["history"]
+        del self.fields["grid" if imported else "history"]

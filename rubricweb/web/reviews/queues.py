@@ -17,6 +17,7 @@ from rubricweb.models import ReviewQueue, Role
 from rubricweb.selectors.datasets.systems import queue_systems
 from rubricweb.selectors.reviews import queues as selectors
 from rubricweb.selectors.reviews.calibration import CalibrationStage, my_calibration
+from rubricweb.selectors.reviews.leads import gold_pauses, returns
 from rubricweb.selectors.reviews.queue_plans import QueuePlan, queue_plan, usual_people
 from rubricweb.selectors.rubrics.chosen_criteria import version_of
 from rubricweb.selectors.rubrics.versions import missing_for_judging
@@ -30,6 +31,9 @@ from rubricweb.web.reviews.queue_forms import NewQueue
 from rubricweb.web.shared.archived import archive_link
 from rubricweb.web.shared.selections import Selection, selection
 from rubricweb.web.shared.titles import titles
+
+RETURNS_SHOWN = 50
+"""So many of the reviews that were sent back are listed on the page of their queue."""
 
 
 @team_page(Role.VIEWER)
@@ -138,6 +142,11 @@ def queue(request: TeamRequest, queue_id: int) -> HttpResponse:
     queue = access.access_queue(request.team, queue_id)
     progress = selectors.queue_progress(queue, request.user)
     remarks = selectors.remarks(queue, request.user)
+    mine = list(returns.own_returns(queue, request.user))
+    theirs = []
+    if request.membership.may(Role.REVIEWER):
+        theirs = list(returns.returns_of_queue(queue, request.user)[:RETURNS_SHOWN])
+    named = [*(one.item_id for one in remarks), *(one.review.item_id for one in [*mine, *theirs])]
     return render(
         request,
         "reviews/queues/queue.html",
@@ -148,7 +157,10 @@ def queue(request: TeamRequest, queue_id: int) -> HttpResponse:
             "raters": selectors.rater_progress(queue),
             "people_missing": queue.people_missing(),
             "remarks": remarks,
-            **titles(request, [one.item_id for one in remarks]),
+            **titles(request, named),
+            "sent_back_to_me": mine,
+            "sent_back": theirs,
+            "my_pause": gold_pauses.own_pause(queue, request.user.pk),
             "i_rate": selectors.rates(queue, request.user),
             "source": selectors.source_words(queue, request.user),
             "criteria": queue.criteria.all(),
@@ -299,6 +311,7 @@ def next_item(request: TeamRequest, queue_id: int) -> HttpResponse:
     context = {
         "queue": queue,
         "progress": selectors.queue_progress(queue, request.user),
+        "sent_back_to_me": returns.own_returns(queue, request.user).count(),
         "others": [row for row in rows if row.progress.mine_left and row.queue != queue],
     }
     return render(request, "reviews/queues/done.html", context)
@@ -319,14 +332,15 @@ def start(request: TeamRequest, queue_id: int, item_id: int) -> HttpResponse:
 def next_url(request: TeamRequest, queue: ReviewQueue) -> str:
     """Where the person goes on in a queue: their next review, or what to do when there is none.
 
-    Below the mark of a calibration round that is the page that says how it went.
+    Below the mark of a calibration round, and paused, that is the page that says so.
     """
     try:
         review = services.next_review(queue, request.user, now=now())
     except Conflict as error:
         messages.error(request, str(error))
-        below = my_calibration(queue, request.user).round.stage == CalibrationStage.FAILED
-        return reverse("my_calibration" if below else "queue", args=[request.team.slug, queue.pk])
+        stopped = gold_pauses.own_pause(queue, request.user.pk) is not None
+        stopped = stopped or my_calibration(queue, request.user).round.stage == CalibrationStage.FAILED
+        return reverse("my_calibration" if stopped else "queue", args=[request.team.slug, queue.pk])
     if review is None:
         return reverse("review_next", args=[request.team.slug, queue.pk])
     return reverse("review", args=[request.team.slug, review.pk])

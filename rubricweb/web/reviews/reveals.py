@@ -4,20 +4,26 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from rubricweb.errors import Conflict, Invalid, Withheld
+from rubricweb import access
+from rubricweb.errors import Conflict, Forbidden, Invalid, Withheld
 from rubricweb.models import QueueState, Review, ReviewState, RevisionChoice, Role
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.reviews import reveals as selected
+from rubricweb.selectors.reviews.leads.returns import open_return
 from rubricweb.selectors.reviews.reviews import review_for, sheet
 from rubricweb.services.reviews import revisions as services
-from rubricweb.web.http import TeamRequest, team_page
+from rubricweb.services.reviews.leads import returns as leads
+from rubricweb.web.http import TeamRequest, now, team_page, text_of
 from rubricweb.web.reviews.forms import read_label
 from rubricweb.web.reviews.views import locked, panes
+from rubricweb.web.shared.titles import item_name
+from rubricweb.web.way_back import page_before
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,33 @@ def keep_all(request: TeamRequest, review_id: int) -> HttpResponse:
     return _again(request, review)
 
 
+@team_page(Role.VIEWER, post=Role.ANNOTATOR)
+@require_POST
+def send_again(request: TeamRequest, review_id: int) -> HttpResponse:
+    """The rater has looked at a review again that was sent back."""
+    review = review_for(request.team, review_id, request.user)
+    try:
+        leads.send_again(review, now=now())
+    except Conflict as error:
+        return _page(request, review, problem=str(error), status=409)
+    messages.success(request, f"{item_name(request, review.item)} is submitted again.")
+    return redirect("queue", request.team.slug, review.queue_id)
+
+
+@team_page(Role.VIEWER, post=Role.REVIEWER)
+@require_POST
+def send_back(request: TeamRequest, review_id: int) -> HttpResponse:
+    """A lead sends somebody's review back with a note, and stays where they were."""
+    review = access.access_review(request.team, review_id)
+    try:
+        leads.send_back(review, by=request.user, note=text_of(request.POST, "note"), now=now())
+        messages.success(request, f"The review of {item_name(request, review.item)} is sent back.")
+    except (Conflict, Forbidden, Invalid) as error:
+        messages.error(request, str(error))
+    back = page_before(request)
+    return redirect(back or reverse("queue", args=[request.team.slug, review.queue_id]))
+
+
 # ── What the views above are made of ─────────────────────────────────────────────────────────────
 
 
@@ -96,6 +129,7 @@ def _page(
     context: dict[str, Any] = panes(request, review) | {
         "problem": problem,
         "goes_on": not locked(request, review),
+        "sent_back": open_return(review),
     }
     context["thread"] = comments.thread(
         review.item, viewer=request.user, run=review.queue.run, queues=[review.queue]

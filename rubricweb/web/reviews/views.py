@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.http import require_GET, require_POST
 
 from rubricweb.errors import Conflict, Forbidden, Invalid
@@ -31,7 +32,8 @@ from rubricweb.web.reviews.forms import (
     typed_answers,
 )
 from rubricweb.web.reviews.queues import next_url
-from rubricweb.web.shared.titles import titles
+from rubricweb.web.reviews.words import SKIP_REASONS, differs_note
+from rubricweb.web.shared.titles import item_name, titles
 
 # ── One review ───────────────────────────────────────────────────────────────────────────────────
 
@@ -143,7 +145,7 @@ def submit(request: TeamRequest, review_id: int) -> HttpResponse:
         answers = read_answers(request.POST, asked)
         if review.state == ReviewState.SUBMITTED and same_as_stored(answers, asked):
             # Sent twice: the first answer got lost.
-            return _go(request, _after(request, review, compares=compares))
+            return _go_on(request, review, compares=compares)
         services.save_answers(
             review,
             answers,
@@ -159,7 +161,7 @@ def submit(request: TeamRequest, review_id: int) -> HttpResponse:
     except Invalid as error:
         return _still_open(request, review, str(error))
     if not only_save:
-        return _go(request, _after(request, review, compares=compares))
+        return _go_on(request, review, compares=compares)
     if any(answer.verdict is None and answer.reason.strip() for answer in answers):
         return _still_open(request, review, "A reason is kept together with a verdict: choose one for it.")
     return _saved(request, review)
@@ -169,10 +171,14 @@ def submit(request: TeamRequest, review_id: int) -> HttpResponse:
 def skip(request: TeamRequest, review_id: int) -> HttpResponse:
     """Asks for the reason on a page of its own where there is no dialog; then goes to the next item."""
     review = selectors.review_for(request.team, review_id, request.user)
-    context: dict[str, Any] = {"review": review, **titles(request, [review.item_id])}
+    context: dict[str, Any] = {
+        "review": review,
+        "skip_reasons": SKIP_REASONS,
+        **titles(request, [review.item_id]),
+    }
     if request.method != "POST":
         return render(request, "reviews/skip.html", context)
-    reason = text_of(request.POST, "reason")
+    reason = text_of(request.POST, "usual") or text_of(request.POST, "reason")
     try:
         services.skip(review, reason=reason)
     except Invalid as error:
@@ -222,8 +228,10 @@ def locked(request: TeamRequest, review: Review) -> str:
 
 def panes(request: TeamRequest, review: Review) -> dict[str, Any]:
     """What the rail and the submission need, before and after submitting."""
+    request.is_quiet = True
     rail = queues.rail(review.queue, request.user, around=review.item)
     return {
+        "skip_reasons": SKIP_REASONS,
         "review": review,
         **titles(request, [review.item_id, *(line.item_id for line in rail)]),
         "queue": review.queue,
@@ -261,11 +269,22 @@ def _still_open(
     return _review_page(request, review, sheet, stored=stored, problem=problem, status=status)
 
 
-def _after(request: TeamRequest, review: Review, *, compares: bool) -> str:
-    """Where to go from a submitted review: on, or first to what others said where there is anything."""
-    if compares and reveals.has_reveal(review):
-        return reverse("review_reveal", args=[request.team.slug, review.pk])
-    return next_url(request, review.queue)
+def _go_on(request: TeamRequest, review: Review, *, compares: bool) -> HttpResponse:
+    """On from a submitted review, with a note of what differed; or first to what others said, where asked."""
+    differences = reveals.differences(review)
+    revealed = reverse("review_reveal", args=[request.team.slug, review.pk])
+    if compares and differences is not None:
+        return _go(request, revealed)
+    note = differs_note(differences) if differences is not None else ""
+    in_grid = request.POST.get("next") == "grid"
+    args = [request.team.slug, review.queue_id]
+    url = reverse("queue_grid", args=args) if in_grid else next_url(request, review.queue)
+    if _wants_json(request):
+        item = str(item_name(request, review.item))
+        return JsonResponse({"location": url} | ({"differs": [f"{item}: {note}", revealed]} if note else {}))
+    if note:
+        messages.info(request, format_html('{}. <a href="{}">See and answer</a>', note, revealed))
+    return redirect(url)
 
 
 def _saved(request: TeamRequest, review: Review, anchor: str = "") -> HttpResponse:

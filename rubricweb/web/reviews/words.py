@@ -1,6 +1,16 @@
 """What the pages of reviews say in sentences of several cases."""
 
 from rubricweb.models import ReviewQueue
+from rubricweb.selectors.reviews.reveals import Differences
+
+SKIP_REASONS = (
+    "Not my field",
+    "I cannot read it",
+    "Not a real answer",
+    "The rubric does not fit it",
+    "I know whose answer it is",
+)
+"""The usual reasons to skip an item, in the order of their keys: 1 to 5."""
 
 
 def close_question(queue: ReviewQueue, drafts: int) -> str:
@@ -23,3 +33,15 @@ def reopen_question(queue: ReviewQueue) -> str:
             " labels they give from now on may not be blind."
         )
     return question
+
+
+def differs_note(differences: Differences) -> str:
+    """What passes by after a submit: "2 of 6 differ from the judge". "" where nothing differs.
+
+    Without a judge the others are people: "1 of 6 differs from other raters".
+    """
+    count, by_judge = differences.from_judge or differences.from_people, differences.from_judge
+    if not count:
+        return ""
+    whom = "the judge" if by_judge else "other raters"
+    return f"{count} of {differences.asked} {'differs' if count == 1 else 'differ'} from {whom}"

@@ -51,8 +51,36 @@ const cause = (key) => {
   return true;
 };
 
+/**
+ * A capital decides with its label and the cause that follows: the judge was wrong where it said something else, else
+ * people were.
+ * @type {Press}
+ */
+const decideAtOnce = (key) => {
+  const deciding = form();
+  if (!deciding || !label(key.toLowerCase())) return false;
+  const { judged } = deciding.dataset;
+  const follows = judged && judged !== chosen?.value ? "judge_wrong" : "human_wrong";
+  const radio = deciding.querySelector(`input[name="cause"][value="${follows}"]`);
+  return radio ? cause(radio.dataset.causeKey ?? "") : true;
+};
+
+/**
+ * The other disagreements of the item stand above and below the open one.
+ * @type {Press}
+ */
+const step = (key) => {
+  const units = [...document.querySelectorAll(".criterion")];
+  const at = units.findIndex((unit) => unit.classList.contains("is-active"));
+  const link = units[at + (key === "j" ? 1 : -1)]?.querySelector("a[data-unit]");
+  link?.click();
+  return Boolean(link);
+};
+
 /** @type {Press} */
 const press = (key) => {
+  if (/^[MUC]$/.test(key)) return decideAtOnce(key);
+  if ((key === "j" || key === "k") && step(key)) return true;
   const isDigit = /^[1-9]$/.test(key);
   if (isDigit && begun() ? cause(key) : label(key)) return true;
   const selector = `[data-page-key="${CSS.escape(key)}"]`;

@@ -66,7 +66,6 @@ const inForm = (event) => form?.contains(event.target) ?? false;
 /** @type {(article: HTMLElement, how?: { focus?: boolean }) => void} */
 const open = (article, { focus = true } = {}) => {
   for (const each of articles) each.classList.toggle("is-active", each === article);
-  if (focus) showPane("side");
   if (focus) article.focus({ preventScroll: true });
   article.scrollIntoView({ block: "nearest" });
 };
@@ -95,6 +94,7 @@ document.addEventListener("click", (event) => {
   );
   if (form && article) {
     event.preventDefault();
+    showPane("side");
     open(article);
     return;
   }
@@ -236,6 +236,7 @@ const undo = () => {
 /** @param {HTMLElement} article */
 const write = (article) => {
   open(article, { focus: true });
+  showPane("side");
   const field = reasonOf(article);
   field.focus();
   field.setSelectionRange(field.value.length, field.value.length);

@@ -4,9 +4,10 @@ import { tell } from "../shared/events.js";
 import { areSingleKeysOn, hasModifier, isCtrlEnter, isDialogOpen, isHeld, isTyping } from "../shared/keys.js";
 import { showPane } from "./form.js";
 
-const KEYS = "jkmuceznNpgrsfhybx/123456789";
+const KEYS = "jkmuceznNpgrsfhybxd/123456789";
 
 document.addEventListener("keydown", (event) => {
+  if (skipsByNumber(event)) event.preventDefault();
   if (isDialogOpen() || event.defaultPrevented) return;
   if (isCtrlEnter(event)) {
     event.preventDefault();
@@ -38,6 +39,20 @@ const press = (key) => {
     details.scrollIntoView({ block: "nearest" });
   }
   return true;
+};
+
+/**
+ * In the dialog a number chooses its reason, which skips; the last one leads to the field for another.
+ * @param {KeyboardEvent & { target: HTMLElement }} event
+ */
+const skipsByNumber = (event) => {
+  const dialog = document.querySelector("dialog#skip-dialog[open]");
+  if (!dialog || hasModifier(event) || isHeld(event) || isTyping(event.target) || !areSingleKeysOn())
+    return false;
+  const control = dialog.querySelector(`[data-skip-key="${CSS.escape(event.key)}"]`);
+  if (control?.matches("textarea")) control.focus();
+  else control?.click();
+  return control !== null;
 };
 
 /** @param {string} key */

@@ -17,7 +17,7 @@ const BYTES_AROUND_A_FIELD = 150;
 /** The name of the change that submits a review. */
 export const SUBMIT = "submit";
 
-/** @typedef {{ saved?: { location?: string }, later?: string, refused?: Refusal }} Outcome */
+/** @typedef {{ saved?: { location?: string, differs?: [string, string] }, later?: string, refused?: Refusal }} Outcome */
 
 /**
  * @typedef {object} Listener

@@ -42,8 +42,12 @@ const outbox = new Outbox({
     if (name === SUBMIT && saved) {
       if (isHere) {
         leaving = true;
-        if (saved.location) location.assign(saved.location);
-      }
+        // The note is shown by the page that comes.
+        if (saved.location) {
+          if (saved.differs) keepDiffers(saved.differs);
+          location.assign(saved.location);
+        }
+      } else if (saved.differs) sayDiffers(saved.differs);
       tell("review:submitted", { key, isHere });
     } else if (name === SUBMIT && refused) {
       keepAlone(key, entry, refused);
@@ -61,6 +65,28 @@ const outbox = new Outbox({
       conflict(...refused, refused[1].refused);
     drawElsewhere();
   },
+});
+
+// ── What differed from others in the review before ─────────────────────────────────────────────
+const DIFFERED = "rubricweb.differed";
+/** @param {[text: string, url: string]} note */
+const keepDiffers = (note) => {
+  try {
+    sessionStorage.setItem(DIFFERED, JSON.stringify(note));
+  } catch {
+    // then nobody is told, and it is on the page of the review
+  }
+};
+/** @param {[text: string, url: string]} note */
+const sayDiffers = ([text, url]) => toast(text, "info", { url, words: "See and answer", key: "d" });
+document.addEventListener("review:ready", () => {
+  try {
+    const note = sessionStorage.getItem(DIFFERED);
+    sessionStorage.removeItem(DIFFERED);
+    if (note) sayDiffers(JSON.parse(note));
+  } catch {
+    // as above
+  }
 });
 
 // ── The words about it ─────────────────────────────────────────────────────────────────────────

@@ -3,7 +3,7 @@
 
 interface PageEvents {
   /** A short message. From `toast`, or from the server's HX-Trigger header; heard by shared/toast.js. */
-  toast: { text?: string; level?: "info" | "success" | "warning" | "error" };
+  toast: { text?: string; level?: "info" | "success" | "warning" | "error"; link?: ToastLink };
   /** Light or dark was chosen, or the system changed. From site/theme.js; charts are drawn anew. */
   "theme:changed": null;
   /** A run is in another state than before. From the server; runs/passing_messages.js clears old messages. */
@@ -52,6 +52,13 @@ interface PageEvents {
   "review:gone": null;
   /** The server refused a submit. From saving.js to prefetch.js. */
   "review:returned": { key: string };
+}
+
+/** Where a message leads, in which words, and the key of the review page that goes there. */
+interface ToastLink {
+  url: string;
+  words: string;
+  key: string;
 }
 
 type ReviewFields = Record<string, string | string[]>;

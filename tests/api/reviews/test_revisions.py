@@ -76,3 +76,22 @@ def test_rates_and_the_to_do_list_are_read(people: Cast, as_member, world) -> No
     [work] = bob.get(f"/rubrics/{world.version.rubric_id}/work")["criteria"]
     assert (work["criterion"]["name"], work["unclear_said"], work["done"]) == ("concise", 1, False)
     assert {row["cause"]: row["count"] for row in work["counts"]}["rubric_unclear"] == 1
+
+
+def test_a_review_is_sent_back_and_submitted_again(people: Cast, as_member, world) -> None:
+    ann, alice = as_member(people.ann), as_member(people.alice)
+    review = submitted(ann, world.queue.pk)
+    where = f"/reviews/{review['id']}/send-back"
+    ann.refused(403, "POST", where, {"note": "A rater is no lead."})
+    alice.refused(422, "POST", where, {"note": ""})
+    sent = alice.send("POST", where, {"note": "Line 1 names it."})
+    assert (sent["note"], sent["answered_at"]) == ("Line 1 names it.", None)
+    alice.refused(409, "POST", where, {"note": "Again."})
+    [waiting] = ann.get(f"/queues/{world.queue.pk}/sent-back")["items"]
+    assert waiting["review_id"] == review["id"]
+    ann.send("PUT", path(review), {"choice": "change", "verdict": "MET", "reason": "It does."})
+    row = ann.send("POST", f"/reviews/{review['id']}/send-again")["criteria"][0]
+    assert (row["mine"], row["revision"]["verdict"]) == ("UNMET", "MET")
+    assert ann.get(f"/queues/{world.queue.pk}/sent-back")["items"] == []
+    [kept] = alice.get(f"/queues/{world.queue.pk}/sent-back")["items"]
+    assert kept["answered_at"] is not None

@@ -98,6 +98,10 @@ def test_gold_items_and_the_round_are_set_at_the_terminal(furnished: Installatio
     assert "withheld while you review blind" in said(furnished, "gold", "show", "Measured")
     own = furnished.run("gold", "let-on", "Measured", "alice")
     assert (own.returncode, "Somebody else decides" in own.stderr) == (1, True)
+    rules = gold("rules", "--gold-floor", 0.8, "--gold-window", 5)
+    assert (rules["gold_floor"], rules["gold_window"], rules["raters"][0]["pause"]) == (0.8, 5, None)
+    unpaused = furnished.run("gold", "end-pause", "Measured", "alice")
+    assert (unpaused.returncode, "Somebody else decides" in unpaused.stderr) == (1, True)
     unknown = furnished.run("gold", "try-again", "Measured", "nobody")
     assert (unknown.returncode, "Known: alice" in unknown.stderr) == (1, True)
 

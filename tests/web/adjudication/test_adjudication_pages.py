@@ -346,3 +346,43 @@ def test_criteria_of_one_title_are_told_apart_by_their_version(people, sign_in, 
         "only (Capitals v2) (1)",
         "only (Capitals v1) (3)",
     ]
+
+
+def test_all_disagreements_of_an_item_are_listed_and_decided_one_after_the_other(
+    people: Cast, sign_in
+) -> None:
+    """Two of three criteria differ on each of two items: the second of the first item follows its first."""
+    names = ("tone", "place", "length")
+    version = factories.version(
+        people.team,
+        people.ed,
+        criteria=[{"name": name, "weight": 1, "requirement": f"Has {name}."} for name in names],
+    )
+    items = [{"id": key, "submission": f"Text {key}"} for key in ("a", "b")]
+    data = factories.dataset(people.team, people.ed, items=items, name="Two texts")
+    lines = ["item_id,criterion,rater,verdict,reason"]
+    for key in ("a", "b"):
+        for name in names:
+            other = "MET" if name == "place" else "UNMET"
+            lines += [f"{key},{name},Xenia,MET,", f"{key},{name},Yusuf,{other},"]
+    factories.import_labels(
+        data, version, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv"
+    )
+    item, tone, length = (
+        data.items.get(key="a"),
+        version.criteria.get(name="tone"),
+        version.criteria.get(name="length"),
+    )
+
+    def address(criterion) -> str:
+        return reverse("adjudication_unit", args=[people.team.slug, item.pk, criterion.pk])
+
+    client = sign_in(people.rae)
+    assert "Two texts" in text(client.get(inbox_url(people)))
+    page = client.get(address(tone)).content.decode()
+    assert page.index('id="criterion-name"') < page.index(f'id="criterion-{length.pk}-name"')
+    assert page.count("data-decide") == 1
+    decided = client.post(address(tone), {"verdict": "MET", "cause": "human_wrong", "reason": "So it is."})
+    assert decided["Location"].split("?")[0] == address(length)
+    decided = client.post(address(length), {"verdict": "MET", "cause": "human_wrong", "reason": "So it is."})
+    assert str(data.items.get(key="b").pk) in decided["Location"].split("/criteria/")[0]

@@ -357,7 +357,8 @@ def test_a_draft_that_can_be_submitted_no_more_is_not_left_for_its_rater(
         [link] = [one for one in page.context["nav"] if one["label"] == "Review"]
         return page.context["progress"].mine_left, str(link["count"])
 
-    assert told("queue", queue.pk) == told("review", draft.pk) == (1, "1")
+    assert told("queue", queue.pk) == (1, "1")
+    assert told("review", draft.pk) == (1, ""), "whoever reviews sees no counts around the item"
     if retired:
         retirement.retire(dataset, [draft.item_id], by=people.alice, note="")
     else:

@@ -134,3 +134,52 @@ def test_a_peer_who_changed_is_shown_with_both_labels(people, sign_in, review) -
 def test_nobody_revises_another_persons_review(people, sign_in, review) -> None:
     for user in (people.alice, people.rae):
         assert say(people, sign_in(user), review, "capital", choice="keep").status_code == 404
+
+
+@pytest.fixture
+def draft(people: Cast) -> Review:
+    """ann's draft over the one item, where the judge said MET three times: two answers like it, one not."""
+    version = factories.version(people.team, people.ed)
+    data = factories.dataset(people.team, people.ed)
+    run = factories.run(people.team, people.ed, dataset=data, rubric_version=version)
+    grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    queue = factories.queue(
+        people.team, people.ed, dataset=data, rubric_version=version, raters=[people.ann], run=run
+    )
+    review = queues.start_review(queue, data.items.get(key="good"), people.ann)
+    for criterion, said in zip(version.criteria.all(), ("UNMET", "MET", "MET"), strict=True):
+        reviews.save_verdict(review, criterion.pk, verdict=said)
+    return review
+
+
+def test_what_differed_passes_as_a_note_on_the_way_to_the_next_item(people, sign_in, draft) -> None:
+    ann, revealed = sign_in(people.ann), address(people, draft, "review_reveal")
+    submitted = ann.post(address(people, draft, "review_submit"), headers={"Accept": "application/json"})
+    assert submitted.json()["location"] != revealed
+    words, link = submitted.json()["differs"]
+    assert words.endswith(": 1 of 3 differs from the judge")
+    assert link == revealed
+
+
+def test_without_a_script_the_note_stands_on_the_next_page(people, sign_in, draft) -> None:
+    ann = sign_in(people.ann)
+    page = ann.post(address(people, draft, "review_submit"), follow=True)
+    assert "1 of 3 differs from the judge. See and answer" in text(page)
+    assert address(people, draft, "review_reveal") in page.content.decode()
+
+
+def test_nothing_is_noted_while_another_queue_hides_the_item(people, sign_in, draft) -> None:
+    """ann is to review the item blind in a second queue as well: what the judge said stays hidden."""
+    queue = draft.queue
+    factories.queue(
+        people.team,
+        people.ed,
+        dataset=queue.dataset,
+        rubric_version=queue.rubric_version,
+        raters=[people.ann],
+        name="Again",
+    )
+    submitted = sign_in(people.ann).post(
+        address(people, draft, "review_submit"), headers={"Accept": "application/json"}
+    )
+    assert "differs" not in submitted.json()

@@ -618,6 +618,17 @@ def test_skipping_needs_a_reason_and_can_be_taken_up_again(people: Cast, sign_in
     assert review.state == ReviewState.DRAFT
 
 
+def test_a_usual_reason_skips_by_its_number(people: Cast, sign_in, review: Review) -> None:
+    client = sign_in(people.ann)
+    page = client.get(url("review", people, review.pk)).content.decode()
+    [third] = re.findall(r'name="usual" value="([^"]+)"[^>]*data-skip-key="3"', page)
+    assert (
+        client.post(url("review_skip", people, review.pk), {"usual": third, "reason": ""}).status_code == 302
+    )
+    review.refresh_from_db()
+    assert review.skip_reason == third == "Not a real answer"
+
+
 def test_who_skips_without_a_note_is_listed_with_the_reason(people: Cast, sign_in, review: Review) -> None:
     reviews.skip(review, reason="Mine.")
     assert "Mine." in sign_in(people.alice).get(url("queue", people, review.queue_id)).content.decode()

@@ -184,6 +184,7 @@ def copies_world(people: Cast, *, met: bool) -> CopiesWorld:
             ("Shared", [people.ann], "none", []),
         )
     )
+    ReviewQueue.objects.filter(dataset=dataset).update(grid=True)  # its table shows open items too
     item = dataset.items.get(key="bad")
     for place in (queue, shared):
         review = queues.start_review(place, item, people.ann)

@@ -1,0 +1,1 @@
+"""The table in which a rater answers several items of a queue."""
