@@ -46,6 +46,7 @@ from rubricweb.api.runs.planning import run_planning
 from rubricweb.api.runs.routes import runs
 from rubricweb.api.runs.watching import run_watching
 from rubricweb.api.schemas import Problem
+from rubricweb.api.search.routes import search
 from rubricweb.api.spending.routes import spending
 from rubricweb.api.teams.notices import notices
 from rubricweb.api.teams.routes import teams
@@ -267,6 +268,7 @@ for room in (
     endpoints,
     judges,
     judge_tries,
+    search,
     spending,
     rubrics,
     imports,

@@ -18,6 +18,7 @@ from rubricweb.web.rubrics import editor
 from rubricweb.web.rubrics import views as rubrics
 from rubricweb.web.runs import calls, control, diff, launch
 from rubricweb.web.runs import views as runs
+from rubricweb.web.search import views as search
 from rubricweb.web.shared.names import item_names
 from rubricweb.web.spending import views as spending
 from rubricweb.web.teams import archive, deletions, notices
@@ -25,6 +26,7 @@ from rubricweb.web.teams import views as teams
 
 team_urls: list[URLPattern] = [
     path("", dashboard.dashboard, name="dashboard"),
+    path("search/", search.search, name="search"),
     # Rubrics
     path("rubrics/", rubrics.rubrics, name="rubrics"),
     path("rubrics/new/", rubrics.new, name="rubric_new"),

@@ -137,6 +137,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("tokens", "list"): (Role.VIEWER, ""),
     ("tokens", "new"): (Role.VIEWER, "ci"),
     ("tokens", "revoke"): (Role.VIEWER, "{token}"),
+    ("search",): (Role.VIEWER, "capital"),
     ("rename",): (Role.EDITOR, "dataset {dataset_name} new-name"),
     ("archive",): (Role.EDITOR, "run {run}"),
     ("delete",): (Role.OWNER, "run {run} --plan"),

@@ -21,6 +21,7 @@ from rubricweb.api.rubrics import schemas as rubrics
 from rubricweb.api.runs import schemas as runs
 from rubricweb.api.runs import watching_schemas as watching
 from rubricweb.api.runs.diff import schemas as diff
+from rubricweb.api.search import schemas as search
 from rubricweb.api.spending import schemas as spending
 from rubricweb.api.teams import schemas as teams
 from rubricweb.management import console
@@ -31,6 +32,7 @@ from tests.worlds.furnished import Furnished
 
 # The words of a command → the schema, and whether it prints an object a line.
 PRINTED = {
+    "search capital": (search.SearchHit, True),
     "rubrics list": (rubrics.RubricInList, True),
     "rubrics versions {rubric}": (rubrics.VersionInList, True),
     "rubrics show {version}": (rubrics.RubricVersion, False),
