@@ -43,7 +43,7 @@ MORE = 4
 
 
 @dataclass(frozen=True)
-class Hit:
+class Match:
     """A row that was found: what it is, its id, what it is called, and where it belongs ("" for nowhere).
 
     `when` is the time it was made, or last changed; None of what is found by other orders.
@@ -58,7 +58,7 @@ class Hit:
 
 def search(
     team: Team, text: str, *, viewer: User, kinds: Sequence[str] = (), size: int = PER_KIND
-) -> list[Hit]:
+) -> list[Match]:
     """What goes by all words of the text, of these kinds or of all: at most `size` of each, the newest first,
     but those that begin with the text before all others.
 
@@ -83,7 +83,7 @@ def search(
     return found
 
 
-def recent(team: Team, *, size: int = 8) -> list[Hit]:
+def recent(team: Team, *, size: int = 8) -> list[Match]:
     """What was made or changed last in the team: runs, queues, datasets and rubrics. Four queries."""
     rows = [
         *(_run_hit(run) for run in _newest(_runs(team), "created_at", size)),
@@ -135,11 +135,11 @@ def _rubrics(team: Team) -> QuerySet[Rubric]:
     return Rubric.objects.filter(unarchived(), team=team).only("pk", "title", "updated_at")
 
 
-def _rubric_hit(rubric: Rubric) -> Hit:
-    return Hit("rubric", rubric.pk, str(rubric), "", rubric.updated_at)
+def _rubric_hit(rubric: Rubric) -> Match:
+    return Match("rubric", rubric.pk, str(rubric), "", rubric.updated_at)
 
 
-def _find_rubrics(asked: _Asked) -> list[Hit]:
+def _find_rubrics(asked: _Asked) -> list[Match]:
     rows = _rubrics(asked.team).filter(asked.named("title"))
     return [_rubric_hit(row) for row in _newest(rows, "updated_at", asked.size)]
 
@@ -148,11 +148,11 @@ def _datasets(team: Team) -> QuerySet[Dataset]:
     return Dataset.objects.filter(unarchived(), team=team).only("pk", "name", "description", "created_at")
 
 
-def _dataset_hit(dataset: Dataset) -> Hit:
-    return Hit("dataset", dataset.pk, str(dataset), dataset.description, dataset.created_at)
+def _dataset_hit(dataset: Dataset) -> Match:
+    return Match("dataset", dataset.pk, str(dataset), dataset.description, dataset.created_at)
 
 
-def _find_datasets(asked: _Asked) -> list[Hit]:
+def _find_datasets(asked: _Asked) -> list[Match]:
     rows = _datasets(asked.team).filter(asked.named("name", "description"))
     return [_dataset_hit(row) for row in _newest(rows, "created_at", asked.size)]
 
@@ -162,11 +162,11 @@ def _runs(team: Team) -> QuerySet[Run]:
     return rows.only("pk", "name", "created_at", "dataset__name")
 
 
-def _run_hit(run: Run) -> Hit:
-    return Hit("run", run.pk, str(run), str(run.dataset), run.created_at)
+def _run_hit(run: Run) -> Match:
+    return Match("run", run.pk, str(run), str(run.dataset), run.created_at)
 
 
-def _find_runs(asked: _Asked) -> list[Hit]:
+def _find_runs(asked: _Asked) -> list[Match]:
     words = [word for word in asked.words if word.lower() != "run"]
     called = Q(name="", pk=int(words[0])) if len(words) == 1 and _is_id(words[0]) else Q(pk=None)
     rows = _runs(asked.team).filter(asked.named("name", "dataset__name") | called | Q(pk=asked.number))
@@ -182,46 +182,46 @@ def _queues(team: Team) -> QuerySet[ReviewQueue]:
     return rows.only("pk", "name", "created_at", "dataset__name")
 
 
-def _queue_hit(queue: ReviewQueue) -> Hit:
-    return Hit("queue", queue.pk, queue.name, str(queue.dataset), queue.created_at)
+def _queue_hit(queue: ReviewQueue) -> Match:
+    return Match("queue", queue.pk, queue.name, str(queue.dataset), queue.created_at)
 
 
-def _find_queues(asked: _Asked) -> list[Hit]:
+def _find_queues(asked: _Asked) -> list[Match]:
     rows = _queues(asked.team).filter(asked.named("name", "dataset__name") | Q(pk=asked.number))
     return [_queue_hit(row) for row in _newest(rows, "created_at", asked.size)]
 
 
-def _find_judges(asked: _Asked) -> list[Hit]:
+def _find_judges(asked: _Asked) -> list[Match]:
     rows = Judge.objects.filter(unarchived(), asked.named("name", "slug"), team=asked.team)
-    return [
-        Hit("judge", row.pk, row.name, row.slug, row.created_at) for row in rows.order_by("-pk")[: asked.size]
-    ]
+    found = rows.only("pk", "name", "slug", "created_at").order_by("-pk")[: asked.size]
+    return [Match("judge", row.pk, row.name, row.slug, row.created_at) for row in found]
 
 
-def _find_systems(asked: _Asked) -> list[Hit]:
+def _find_systems(asked: _Asked) -> list[Match]:
     rows = System.objects.filter(unarchived(), asked.named("name"), team=asked.team).exclude(name="")
-    return [Hit("system", row.pk, row.name, "", row.created_at) for row in rows.order_by("-pk")[: asked.size]]
+    found = rows.order_by("-pk")[: asked.size]
+    return [Match("system", row.pk, row.name, "", row.created_at) for row in found]
 
 
-def _find_people(asked: _Asked) -> list[Hit]:
+def _find_people(asked: _Asked) -> list[Match]:
     rows = Membership.objects.filter(asked.named("user__name", "user__username"), team=asked.team)
     rows = rows.select_related("user").order_by("user__username")
-    return [Hit("person", row.user_id, str(row.user), row.get_role_display()) for row in rows[: asked.size]]
+    return [Match("person", row.user_id, str(row.user), row.get_role_display()) for row in rows[: asked.size]]
 
 
 # ── What datasets hold ───────────────────────────────────────────────────────────────────────────
 
 
-def _find_cases(asked: _Asked) -> list[Hit]:
+def _find_cases(asked: _Asked) -> list[Match]:
     """By the key somebody gave them; none of which some answer is hidden."""
     keys = _by_key(Case.objects.filter(dataset__in=asked.datasets), asked)
     hidden = Item.objects.filter(is_hidden(asked.viewer, asked.team), case__in=keys).order_by()
     untold = set(hidden.values_list("case_id", flat=True)) if keys else set()
     rows = Case.objects.filter(pk__in=[pk for pk in keys if pk not in untold][: asked.size])
-    return [Hit("case", row.pk, row.key, str(row.dataset)) for row in rows.select_related("dataset")]
+    return [Match("case", row.pk, row.key, str(row.dataset)) for row in rows.select_related("dataset")]
 
 
-def _find_items(asked: _Asked) -> list[Hit]:
+def _find_items(asked: _Asked) -> list[Match]:
     """By id, by number, by key, and by the first words of prompt and submission."""
     datasets = asked.datasets
     rows = Item.objects.current().filter(dataset__in=datasets).order_by("-dataset_id", "position")
@@ -238,7 +238,7 @@ def _find_items(asked: _Asked) -> list[Hit]:
     ids = list(dict.fromkeys(ids))[: asked.size]
     titles = item_titles(ids, viewer=asked.viewer, team=asked.team)
     places = dict(Item.objects.filter(pk__in=ids).order_by().values_list("pk", "dataset__name"))
-    return [Hit("item", pk, str(titles[pk]), places[pk]) for pk in ids if pk in titles]
+    return [Match("item", pk, str(titles[pk]), places[pk]) for pk in ids if pk in titles]
 
 
 def _called(asked: _Asked, datasets: list[int]) -> list[int]:
@@ -261,7 +261,7 @@ def _by_key(rows: QuerySet[Any], asked: _Asked) -> list[int]:
     return [pk for pk, key in found.items() if given_key(key)]
 
 
-KINDS: dict[str, Callable[[_Asked], list[Hit]]] = {
+KINDS: dict[str, Callable[[_Asked], list[Match]]] = {
     "rubric": _find_rubrics,
     "dataset": _find_datasets,
     "run": _find_runs,

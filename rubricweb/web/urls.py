@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from rubricweb.web.adjudication import views
-from rubricweb.web.comparison import agreement_board
+from rubricweb.web.comparison import agreement_board, run_table
 from rubricweb.web.comparison import views as comparison
 from rubricweb.web.dashboard import views as dashboard
 from rubricweb.web.datasets import case, combining, correction, halves, imports, label_files, retirement, tags
@@ -105,6 +105,7 @@ team_urls: list[URLPattern] = [
     path("runs/", runs.runs, name="runs"),
     path("runs/new/", launch.new, name="run_new"),
     path("runs/pair/", diff.pair, name="run_pair"),
+    path("runs/table/", run_table.table, name="run_table"),
     path("runs/<int:run_id>/", runs.run, name="run"),
     path("runs/<int:run_id>/live/", runs.live, name="run_live"),
     path("runs/<int:run_id>/log/", runs.log, name="run_log"),

@@ -7,6 +7,7 @@ import pytest
 from rubricweb.api.adjudication import schemas as adjudication
 from rubricweb.api.cases import tag_schemas
 from rubricweb.api.comparison import agreement_board_schemas as agreement
+from rubricweb.api.comparison import schemas as comparison
 from rubricweb.api.datasets import combination_schemas as combinations
 from rubricweb.api.datasets import half_schemas
 from rubricweb.api.datasets import schemas as datasets
@@ -44,6 +45,7 @@ PRINTED = {
     "datasets tag {dataset_name} --item {item} --add hard": (tag_schemas.TagChange, False),
     "datasets retire {dataset_name} --item {item} --plan": (dataset_versions.ChangePlan, False),
     "runs list": (runs.Run, True),
+    "runs compare {run} {again}": (comparison.RunTable, False),
     "runs show {run}": (runs.RunInFull, False),
     "runs log {run}": (watching.RunEvent, True),
     "runs watch {run}": (watching.Progress, True),

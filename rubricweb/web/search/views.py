@@ -13,7 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from rubricweb.models import Membership, Role
 from rubricweb.selectors import search as selectors
-from rubricweb.selectors.search import FIRST_ITEMS, KINDS, PER_KIND, Hit
+from rubricweb.selectors.search import FIRST_ITEMS, KINDS, PER_KIND, Match
 from rubricweb.web.http import TeamRequest, searched, team_page
 
 ON_PAGE = 25
@@ -64,10 +64,10 @@ class FoundRows:
     """Rows under a heading, each with its address and its icon."""
 
     heading: str
-    rows: list[tuple[Hit, str, str]]
+    rows: list[tuple[Match, str, str]]
 
     @classmethod
-    def of(cls, heading: str, hits: Iterable[Hit], slug: str) -> "FoundRows":
+    def of(cls, heading: str, hits: Iterable[Match], slug: str) -> "FoundRows":
         return cls(heading, [(hit, address(slug, hit), HEADINGS[hit.kind][1]) for hit in hits])
 
 
@@ -93,7 +93,7 @@ def search(request: TeamRequest) -> HttpResponse:
     return render(request, "search/_found.html" if is_palette else "search/search.html", context)
 
 
-def _pages(membership: Membership, text: str) -> list[tuple[Hit, str, str]]:
+def _pages(membership: Membership, text: str) -> list[tuple[Match, str, str]]:
     """The pages this person may open that go by all words of the text, or all of them."""
     pages = []
     for number, (name, route, words) in enumerate(PAGES):
@@ -102,11 +102,11 @@ def _pages(membership: Membership, text: str) -> list[tuple[Hit, str, str]]:
         # Each view says whom it opens for: the role is written there alone.
         opens_for: Role = resolve(url).func.role  # type: ignore[attr-defined]  # `team_page` leaves it there
         if membership.role >= opens_for and all(word in looked_at for word in text.lower().split()):
-            pages.append((Hit("page", number, name, ""), url, HEADINGS["page"][1]))
+            pages.append((Match("page", number, name, ""), url, HEADINGS["page"][1]))
     return pages
 
 
-def address(slug: str, hit: Hit) -> str:
+def address(slug: str, hit: Match) -> str:
     """The page of what was found."""
     if hit.kind == "person":
         return reverse("settings_members", args=[slug])
