@@ -206,7 +206,16 @@ def test_every_command_keeps_its_roles(path: Path, case: Any, people: Cast, at_t
 
 
 IDS = (
-    *("rubric_id", "dataset_id", "run_id", "queue_id", "item_id", "criterion_id", "comment_id"),
+    *(
+        "rubric_id",
+        "dataset_id",
+        "run_id",
+        "baseline_id",
+        "queue_id",
+        "item_id",
+        "criterion_id",
+        "comment_id",
+    ),
     *("endpoint_id", "token_id", "case_id", "combination_id", "judge_slug"),
 )
 

@@ -111,7 +111,9 @@ def run_table(runs: Sequence[Run], *, viewer: User) -> RunTable:
         withheld = run in hidden
         summary = None if withheld else getattr(run, "summary", None)
         kappa, no_kappa = (None, WITHHELD) if withheld else _kappa(run, viewer)
-        why = "" if run is first else WITHHELD if withheld or first in hidden else _why_apart(run, first)
+        why = _why_apart(run, first)
+        if run is not first and not why and (withheld or first in hidden):
+            why = WITHHELD
         difference, unit = (None, None)
         if run is not first and not why:
             difference, unit, why = _difference(run, first, viewer, confidence)
