@@ -45,6 +45,7 @@ from rubricweb.api.runs.diff.routes import run_diff
 from rubricweb.api.runs.planning import run_planning
 from rubricweb.api.runs.routes import runs
 from rubricweb.api.runs.watching import run_watching
+from rubricweb.api.saved_views.routes import saved_views
 from rubricweb.api.schemas import Problem
 from rubricweb.api.search.routes import search
 from rubricweb.api.spending.routes import spending
@@ -269,6 +270,7 @@ for room in (
     judges,
     judge_tries,
     search,
+    saved_views,
     spending,
     rubrics,
     imports,

@@ -1,7 +1,7 @@
 """Every table, importable from one place."""
 
 from rubricweb.models.adjudications import Adjudication, Cause, Revision, RevisionChoice
-from rubricweb.models.comments import Comment, Notice, NoticeKind
+from rubricweb.models.comments import Comment, Notice, NoticeKind, SavedView, ViewKind
 from rubricweb.models.datasets import (
     NOT_RETIRED,
     Case,
@@ -205,6 +205,7 @@ __all__ = [
     "RunState",
     "RunSummary",
     "RunTally",
+    "SavedView",
     "Stratum",
     "System",
     "SystemVersion",
@@ -212,6 +213,7 @@ __all__ = [
     "TriedCall",
     "User",
     "VersionOrigin",
+    "ViewKind",
     "Vote",
     "Worker",
     "asked_judges",

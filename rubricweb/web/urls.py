@@ -18,6 +18,7 @@ from rubricweb.web.rubrics import editor
 from rubricweb.web.rubrics import views as rubrics
 from rubricweb.web.runs import calls, control, diff, launch
 from rubricweb.web.runs import views as runs
+from rubricweb.web.saved_views import views as saved_views
 from rubricweb.web.search import views as search
 from rubricweb.web.shared.names import item_names
 from rubricweb.web.spending import views as spending
@@ -27,6 +28,9 @@ from rubricweb.web.teams import views as teams
 team_urls: list[URLPattern] = [
     path("", dashboard.dashboard, name="dashboard"),
     path("search/", search.search, name="search"),
+    path("views/", saved_views.views, name="views"),
+    path("views/<int:view_id>/", saved_views.view, name="view"),
+    path("views/<int:view_id>/change/", saved_views.change, name="view_change"),
     # Rubrics
     path("rubrics/", rubrics.rubrics, name="rubrics"),
     path("rubrics/new/", rubrics.new, name="rubric_new"),

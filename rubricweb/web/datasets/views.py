@@ -29,6 +29,7 @@ from rubricweb.services.datasets import columns as column_services
 from rubricweb.services.datasets import raters, splits
 from rubricweb.web.datasets.forms import SplitForm
 from rubricweb.web.http import TeamRequest, now, searched, team_page, text_of
+from rubricweb.web.saved_views.of_list import views_of_list
 from rubricweb.web.shared.archived import archive_link
 from rubricweb.web.shared.names import are_names_shown
 from rubricweb.web.shared.selections import SELECTED_MAX, selected_items, use
@@ -88,6 +89,7 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
         "may_edit": request.membership.may(Role.EDITOR),
     }
     rows = context["page"].rows
+    context |= views_of_list(request, "items", dataset)
     context["has_scores"] = name_scores(rows, judged, viewer=request.user, team=request.team)
     context |= titles(request, [row.pk for row in rows])
     if request.htmx:
