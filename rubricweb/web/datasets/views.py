@@ -15,7 +15,7 @@ from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import NOT_RETIRED, Dataset, Item, Role, User
 from rubricweb.selectors.datasets import combinations, imports, versions
 from rubricweb.selectors.datasets import items as selectors
-from rubricweb.selectors.datasets.columns import columns, read_where
+from rubricweb.selectors.datasets.columns import columns, metadata_keys, names, read_where
 from rubricweb.selectors.datasets.halves import halves, read_half, split_is_withheld
 from rubricweb.selectors.datasets.judged.filters import ERRORS, LABELS, read_judged
 from rubricweb.selectors.datasets.judged.shown import name_scores, raters_of
@@ -107,6 +107,9 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     context["listed_versions"] = [
         version for version in context["systems"] if version.system.archived_at is None
     ]
+    if context["may_edit"]:
+        declared = names(dataset)
+        context["metadata_keys"] = [(name, name in declared) for name in metadata_keys(dataset)]
     context["imported_raters"] = imports.imported_raters(dataset)
     if context["may_edit"] and context["imported_raters"]:
         context["members"] = [row.membership.user for row in members(request.team)]
@@ -145,9 +148,9 @@ def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
 @team_page(Role.EDITOR)
 @require_POST
 def declare_columns(request: TeamRequest, dataset_id: int) -> HttpResponse:
-    """Which metadata lists show and are narrowed by: names, separated by commas."""
+    """Which metadata lists show and are narrowed by: the keys that were ticked."""
     dataset = access.access_dataset(request.team, dataset_id)
-    wanted = [name for name in text_of(request.POST, "columns").split(",") if name.strip()]
+    wanted = [name.replace("\0", "") for name in request.POST.getlist("column") if name.strip()]
     try:
         column_services.declare(dataset, wanted, by=request.user)
     except Invalid as error:
