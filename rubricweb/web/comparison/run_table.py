@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
+from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from rubricweb import access
 from rubricweb.models import Role
-from rubricweb.selectors.comparison.run_table import RunTable, run_table
+from rubricweb.selectors.comparison.run_table import FEWEST, MOST, RunTable, run_table
 from rubricweb.web.csv_files import csv_file
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 
@@ -22,9 +23,14 @@ COLUMNS = (
 @team_page(Role.VIEWER)
 @require_safe
 def table(request: TeamRequest) -> HttpResponse:
-    """The runs of the address, each as `run`; `?format=csv` hands them out."""
+    """The runs of the address, each as `run`; `?format=csv` hands them out. Where they are too few or too
+    many the list says so.
+    """
     numbers = [whole_number(one, "A run") for one in request.GET.getlist("run")]
     runs = [access.access_run(request.team, pk) for pk in dict.fromkeys(numbers) if pk is not None]
+    if not FEWEST <= len(runs) <= MOST:
+        messages.error(request, f"Tick {FEWEST} to {MOST} runs to compare them, not {len(runs)}.")
+        return redirect("runs", request.team.slug)
     found = run_table(runs, viewer=request.user)
     if request.GET.get("format") == "csv":
         names = [f"passes: {criterion.name}" for criterion in found.criteria]
