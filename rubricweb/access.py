@@ -26,6 +26,7 @@ from rubricweb.models import (
     Rubric,
     RubricVersion,
     Run,
+    SavedView,
     System,
     SystemVersion,
     Team,
@@ -177,6 +178,12 @@ def access_numbered_version(judge: Judge, number: int) -> JudgeVersion:
         raise NotFound("version of this judge")
     version.judge = judge
     return version
+
+
+def access_view(team: Team, user: User, view_id: int) -> SavedView:
+    """One of the person's own saved views, or one shared with the team."""
+    rows = SavedView.objects.filter(Q(owner=user) | Q(shared=True), team=team).select_related("dataset")
+    return _one(rows.filter(Q(dataset=None) | Q(dataset__team=team)), view_id, "view")
 
 
 def _one(rows: QuerySet[Row], row_id: int, what: str) -> Row:

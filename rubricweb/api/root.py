@@ -45,7 +45,9 @@ from rubricweb.api.runs.diff.routes import run_diff
 from rubricweb.api.runs.planning import run_planning
 from rubricweb.api.runs.routes import runs
 from rubricweb.api.runs.watching import run_watching
+from rubricweb.api.saved_views.routes import saved_views
 from rubricweb.api.schemas import Problem
+from rubricweb.api.search.routes import search
 from rubricweb.api.spending.routes import spending
 from rubricweb.api.teams.notices import notices
 from rubricweb.api.teams.routes import teams
@@ -267,6 +269,8 @@ for room in (
     endpoints,
     judges,
     judge_tries,
+    search,
+    saved_views,
     spending,
     rubrics,
     imports,

@@ -1,7 +1,7 @@
 """Every table, importable from one place."""
 
 from rubricweb.models.adjudications import Adjudication, Cause, Revision, RevisionChoice
-from rubricweb.models.comments import Comment, Notice, NoticeKind
+from rubricweb.models.comments import Comment, Notice, NoticeKind, SavedView, ViewKind
 from rubricweb.models.datasets import (
     NOT_RETIRED,
     Case,
@@ -209,6 +209,7 @@ __all__ = [
     "RunState",
     "RunSummary",
     "RunTally",
+    "SavedView",
     "Stratum",
     "System",
     "SystemVersion",
@@ -216,6 +217,7 @@ __all__ = [
     "TriedCall",
     "User",
     "VersionOrigin",
+    "ViewKind",
     "Vote",
     "Worker",
     "asked_judges",

@@ -1,9 +1,9 @@
-"""What people say to each other about an item, and what waits for somebody to read it."""
+"""What people say to each other about an item, what waits to be read, and the lists they kept."""
 
 from django.conf import settings
 from django.db import models
 
-from rubricweb.models.datasets import Item
+from rubricweb.models.datasets import Dataset, Item
 from rubricweb.models.judgements import Judgement
 from rubricweb.models.queues import ReviewQueue
 from rubricweb.models.rubrics import Criterion
@@ -83,3 +83,43 @@ class Notice(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} for {self.user_id}"
+
+
+class ViewKind(models.TextChoices):
+    """Which list a saved view is of."""
+
+    ITEMS = "items", "Items"
+    RUNS = "runs", "Runs"
+    INBOX = "inbox", "Disagreements"
+
+
+class SavedView(models.Model):
+    """A list as somebody narrowed it, under a name: theirs alone, or `shared` with the team.
+
+    `query` is what its address says, a query string without a page. Only views of items have a dataset.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="saved_views")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=10, choices=ViewKind.choices)
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, null=True, related_name="saved_views")
+    name = models.CharField(max_length=100)
+    query = models.CharField(max_length=2000, blank=True)
+    shared = models.BooleanField(default=False)
+    # Stands above its list.
+    pinned = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["team", "owner", "name"], name="saved_view_name_once"),
+            models.CheckConstraint(
+                condition=models.Q(kind="items", dataset__isnull=False)
+                | models.Q(kind__in=["runs", "inbox"], dataset__isnull=True),
+                name="saved_view_of_a_list",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

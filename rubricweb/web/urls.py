@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from rubricweb.web.adjudication import views
-from rubricweb.web.comparison import agreement_board
+from rubricweb.web.comparison import agreement_board, run_table
 from rubricweb.web.comparison import views as comparison
 from rubricweb.web.dashboard import views as dashboard
 from rubricweb.web.datasets import case, combining, correction, halves, imports, label_files, retirement, tags
@@ -19,6 +19,8 @@ from rubricweb.web.rubrics import editor
 from rubricweb.web.rubrics import views as rubrics
 from rubricweb.web.runs import calls, control, diff, launch
 from rubricweb.web.runs import views as runs
+from rubricweb.web.saved_views import views as saved_views
+from rubricweb.web.search import views as search
 from rubricweb.web.shared.names import item_names
 from rubricweb.web.spending import views as spending
 from rubricweb.web.teams import archive, deletions, notices
@@ -26,6 +28,10 @@ from rubricweb.web.teams import views as teams
 
 team_urls: list[URLPattern] = [
     path("", dashboard.dashboard, name="dashboard"),
+    path("search/", search.search, name="search"),
+    path("views/", saved_views.views, name="views"),
+    path("views/<int:view_id>/", saved_views.view, name="view"),
+    path("views/<int:view_id>/change/", saved_views.change, name="view_change"),
     # Rubrics
     path("rubrics/", rubrics.rubrics, name="rubrics"),
     path("rubrics/new/", rubrics.new, name="rubric_new"),
@@ -104,6 +110,7 @@ team_urls: list[URLPattern] = [
     path("runs/", runs.runs, name="runs"),
     path("runs/new/", launch.new, name="run_new"),
     path("runs/pair/", diff.pair, name="run_pair"),
+    path("runs/table/", run_table.table, name="run_table"),
     path("runs/<int:run_id>/", runs.run, name="run"),
     path("runs/<int:run_id>/live/", runs.live, name="run_live"),
     path("runs/<int:run_id>/log/", runs.log, name="run_log"),

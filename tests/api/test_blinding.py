@@ -136,6 +136,7 @@ def everything_readable(
             "review_id": review_id,
             "criterion_id": world.version.criteria.all()[0].pk,
             "comment_id": getattr(item.comments.first(), "pk", 0),
+            "view_id": 0,
             "deletion_id": 0,
             "system_id": 0,
             "system_version_id": 0,

@@ -60,6 +60,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("compare",): (Role.VIEWER, "{run}"),
     ("agreement",): (Role.VIEWER, "{queue}"),
     ("runs", "list"): (Role.VIEWER, ""),
+    ("runs", "compare"): (Role.VIEWER, "{run} {again}"),
     ("runs", "show"): (Role.VIEWER, "{run}"),
     ("runs", "log"): (Role.VIEWER, "{run}"),
     ("runs", "watch"): (Role.VIEWER, "{run}"),
@@ -141,6 +142,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("tokens", "list"): (Role.VIEWER, ""),
     ("tokens", "new"): (Role.VIEWER, "ci"),
     ("tokens", "revoke"): (Role.VIEWER, "{token}"),
+    ("search",): (Role.VIEWER, "capital"),
     ("rename",): (Role.EDITOR, "dataset {dataset_name} new-name"),
     ("archive",): (Role.EDITOR, "run {run}"),
     ("delete",): (Role.OWNER, "run {run} --plan"),
@@ -174,6 +176,7 @@ def names(ids: dict[str, Any]) -> dict[str, Any]:
         "dataset": f"id:{ids['dataset_id']}",
         "dataset_name": ids["dataset_id"],
         "run": ids["run_id"],
+        "again": ids["baseline_id"],
         "queue": ids["queue_id"],
         "item": f"id:{ids['item_id']}",
         "case": f"id:{ids['case_id']}",
@@ -208,8 +211,8 @@ def test_every_command_keeps_its_roles(path: Path, case: Any, people: Cast, at_t
 
 
 IDS = (
-    *("rubric_id", "dataset_id", "run_id", "queue_id", "item_id", "criterion_id", "comment_id"),
-    *("endpoint_id", "token_id", "case_id", "combination_id", "judge_slug", "review_id"),
+    *("rubric_id", "dataset_id", "run_id", "baseline_id", "queue_id", "item_id", "criterion_id"),
+    *("comment_id", "endpoint_id", "token_id", "case_id", "combination_id", "judge_slug", "review_id"),
 )
 
 

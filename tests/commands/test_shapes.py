@@ -7,6 +7,7 @@ import pytest
 from rubricweb.api.adjudication import schemas as adjudication
 from rubricweb.api.cases import tag_schemas
 from rubricweb.api.comparison import agreement_board_schemas as agreement
+from rubricweb.api.comparison import schemas as comparison
 from rubricweb.api.datasets import combination_schemas as combinations
 from rubricweb.api.datasets import half_schemas
 from rubricweb.api.datasets import schemas as datasets
@@ -21,6 +22,7 @@ from rubricweb.api.rubrics import schemas as rubrics
 from rubricweb.api.runs import schemas as runs
 from rubricweb.api.runs import watching_schemas as watching
 from rubricweb.api.runs.diff import schemas as diff
+from rubricweb.api.search import schemas as search
 from rubricweb.api.spending import schemas as spending
 from rubricweb.api.teams import schemas as teams
 from rubricweb.management import console
@@ -31,6 +33,7 @@ from tests.worlds.furnished import Furnished
 
 # The words of a command → the schema, and whether it prints an object a line.
 PRINTED = {
+    "search capital": (search.SearchHit, True),
     "rubrics list": (rubrics.RubricInList, True),
     "rubrics versions {rubric}": (rubrics.VersionInList, True),
     "rubrics show {version}": (rubrics.RubricVersion, False),
@@ -42,6 +45,7 @@ PRINTED = {
     "datasets tag {dataset_name} --item {item} --add hard": (tag_schemas.TagChange, False),
     "datasets retire {dataset_name} --item {item} --plan": (dataset_versions.ChangePlan, False),
     "runs list": (runs.Run, True),
+    "runs compare {run} {again}": (comparison.RunTable, False),
     "runs show {run}": (runs.RunInFull, False),
     "runs log {run}": (watching.RunEvent, True),
     "runs watch {run}": (watching.Progress, True),

@@ -33,7 +33,7 @@ def address(pattern: URLPattern, slug: str, ids: dict[str, Any]) -> str:
 
 
 # Doors that open for one person only, whatever their role, and otherwise say "not found".
-PERSONAL = {"review_id", "token_id", "notice_id"}
+PERSONAL = {"review_id", "token_id", "notice_id", "view_id"}
 
 
 @pytest.mark.parametrize("pattern", list(routes()))

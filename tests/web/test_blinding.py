@@ -131,6 +131,7 @@ def staged(people: Cast) -> Stage:
         "endpoint_id": endpoint.pk,
         "judge_id": judge_of(run),
         "comment_id": comment.pk,
+        "view_id": 0,
         "call_id": JudgeCall.objects.filter(run=run).values_list("pk", flat=True)[0],
     }
     return stage
@@ -489,6 +490,7 @@ def cascade_pages(
             "queue_id": world.blind.pk,
             "rater_id": review.rater_id,
             "comment_id": comment.pk,
+            "view_id": 0,
             "criterion_id": world.version.criteria.all()[0].pk,
             "endpoint_id": int(world.large.removeprefix("endpoint-")),
             "call_id": JudgeCall.objects.filter(run=world.cascade).values_list("pk", flat=True)[0],
@@ -537,6 +539,7 @@ def copies_pages(people: Cast, sign_in, viewer: User, *, met: bool, about: str =
             "queue_id": world.queue.pk,
             "rater_id": world.draft.rater_id,
             "comment_id": comment.pk,
+            "view_id": 0,
             "criterion_id": world.version.criteria.all()[0].pk,
             "call_id": JudgeCall.objects.filter(run=run, item=item).values_list("pk", flat=True)[0],
         }

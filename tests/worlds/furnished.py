@@ -16,6 +16,7 @@ from rubricweb.services.judges import versions
 from rubricweb.services.reviews import queues
 from rubricweb.services.runs import lifecycle
 from rubricweb.services.teams import invitations, teams
+from rubricweb.services.teams.saved_views import save_view
 from tests import factories
 from tests.factories import Cast, cast
 from tests.judging import InProcessJudge, grade
@@ -74,6 +75,7 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
     call = JudgeCall.objects.filter(run=run, item=review.item).first()
     assert call is not None
     assert run.judge_version is not None
+    view = save_view(membership, kind="runs", name="Finished", query="state=finished", dataset=None)
     comment = comments.write(review.item, by=owner, text="Hm.")
     notices.notify_queue(queue, [owner])
     invited = invitations.invite(
@@ -115,6 +117,7 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
         "endpoint_id": endpoint.pk,
         "token_id": token.pk,
         "comment_id": comment.pk,
+        "view_id": view.pk,
         "deletion_id": deletion.pk,
         "system_id": version_of_system.system_id,
         "system_version_id": version_of_system.pk,

@@ -3,7 +3,7 @@
 # Long because the shapes of one comparison are read together.
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from ninja import Schema
 from pydantic import BaseModel, Field
@@ -31,10 +31,12 @@ from rubricweb.engine.agreement.raters.leading import WithinCriteria as ShownWit
 from rubricweb.engine.agreement.raters.leniency import MeanRates as ShownMeanRates
 from rubricweb.engine.agreement.scores.low_end import LowEnd
 from rubricweb.engine.agreement.scores.paired_tests import PairedT
+from rubricweb.engine.agreement.scores.pairing import Unit as PairedBy
 from rubricweb.engine.agreement.scores.people_mean import LabelsNeeded as ShownLabelsNeeded
 from rubricweb.engine.agreement.scores.scores import ScoreAgreement as ShownScoreAgreement
 from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.comparison.members import MemberComparison
+from rubricweb.selectors.comparison.run_table import CriterionShare as ShownCriterionShare
 from rubricweb.selectors.comparison.verdict import STATES, comparison_verdict
 from rubricweb.selectors.labels.stored_answers import label_effect
 from rubricweb.selectors.reviews.queues import reviewers
@@ -547,3 +549,62 @@ class Vote(Schema):
 def vote_counts(criterion: Any, votes: Iterable[tuple[str, int]]) -> list[Vote]:
     """Labels of a criterion with their numbers, as votes."""
     return [Vote(verdict=label, effect=label_effect(criterion, label), count=count) for label, count in votes]
+
+
+class RunTableQuery(BaseModel):
+    run: Annotated[
+        list[Id], Field(min_length=2, max_length=12, description="The runs, two to twelve of them.")
+    ]
+
+
+class CriterionShare(Shape[ShownCriterionShare]):
+    """How often a criterion passed in a run: MET, of a penalty UNMET, of what was one or the other."""
+
+    value: Share
+
+
+class RunInTable(Schema):
+    """One of the runs. `score` is over its own items; null until it has ended, and while it is `withheld`.
+
+    `shares` are of the table's criteria, empty for another rubric version than the first run's.
+    """
+
+    run_id: int
+    name: str
+    system: str
+    judge: str
+    judge_version: JudgeVersionName
+    withheld: bool
+    items: int | None
+    score: Figure | None
+    passes: Annotated[Share, Field(description="Null where the rubric has no pass rule.")]
+    shares: list[CriterionShare]
+    kappa: Figure | None
+    no_kappa: str
+    cost_usd: float | None
+    difference: Figure | None
+    paired_by: Annotated[str | None, OneOf(get_args(PairedBy))]
+    no_difference: str
+
+    @staticmethod
+    def resolve_run_id(row: Any) -> int:
+        return int(row.run.pk)
+
+    @staticmethod
+    def resolve_name(row: Any) -> str:
+        return str(row.run)
+
+    @staticmethod
+    def resolve_system(row: Any) -> str:
+        return str(row.run.system)
+
+    @staticmethod
+    def resolve_items(row: Any) -> int | None:
+        return None if row.summary is None else row.summary.items
+
+
+class RunTable(Schema):
+    """Runs beside each other, by system version; the first is what the others are held against."""
+
+    rows: list[RunInTable]
+    criteria: list[Criterion]

@@ -19,6 +19,7 @@ from rubricweb.selectors.datasets import items as selected
 from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.selectors.datasets.halves import read_half
 from rubricweb.selectors.datasets.imports import imported_raters
+from rubricweb.selectors.datasets.judged.filters import read_judged
 from rubricweb.selectors.datasets.systems import answers_called
 from rubricweb.selectors.datasets.tags import asked_tags, name_tags
 from rubricweb.selectors.datasets.versions import retired_left_out
@@ -205,6 +206,7 @@ def list_items(request: TokenRequest, dataset_id: int, asked: Query[schemas.Item
             read_half(asked.half),
             asked_tags(asked.tag),
             answers_called(dataset, asked.system),
+            read_judged(request.auth.team, asked.judged),
         ),
     )
     return listed(page) | {"left_out": retired_left_out(dataset, version)}

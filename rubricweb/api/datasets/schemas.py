@@ -23,6 +23,7 @@ from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.datasets.halves import split_is_withheld
 from rubricweb.selectors.datasets.imports import ImportedRater as ShownImportedRater
 from rubricweb.selectors.datasets.items import ITEM_ORDERS, own_rubric_counts
+from rubricweb.selectors.datasets.judged.filters import ERRORS, FIELDS, LABELS
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
 from rubricweb.services.datasets.answers import AnswersPlan
 from rubricweb.services.datasets.datasets import StoredItems
@@ -383,6 +384,23 @@ class ItemQuery(ListQuery):
     version: Annotated[
         str, Field(max_length=20, description="`current`, `retired`, or the number of a version.")
     ] = "current"
+    labels: Annotated[
+        Annotated[str, OneOf(LABELS)] | None,
+        Field(description="By how many people have labelled them, `3` is or more."),
+    ] = None
+    by: Annotated[Id | None, Field(description="Labelled by this rater.")] = None
+    score_from: Annotated[
+        float | None, Field(description="Of `run`, without one of the newest run that graded the item.")
+    ] = None
+    score_to: float | None = None
+    errors: Annotated[Annotated[str, OneOf(ERRORS)] | None, Field(description="Of the same run.")] = None
+    run: Annotated[Id | None, Field(description="Only items of this run.")] = None
+
+    @property
+    def judged(self) -> dict[str, str]:
+        """What is asked of labels and scores, as addresses say it."""
+        values = {name: getattr(self, name) for name in FIELDS}
+        return {name: str(value) for name, value in values.items() if value is not None}
 
 
 class Columns(Input):

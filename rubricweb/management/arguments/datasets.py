@@ -327,6 +327,15 @@ def _columns(shown: argparse.ArgumentParser, named: argparse.ArgumentParser) -> 
         metavar="SYSTEM[@VERSION]",
         help="answers of a system, or of one version of it",
     )
+    for name, metavar, what in (
+        ("--labels", "N", "by how many people they are labelled: none, some, 1, 2, 3 (or more)"),
+        ("--by", "RATER", "labelled by this rater, by id"),
+        ("--score-from", "SCORE", "with at least this score in --run, else in the newest run of each"),
+        ("--score-to", "SCORE", "with at most this score there"),
+        ("--errors", "yes|no", "with errors there, or without"),
+        ("--run", "RUN", "only items of this run, by its number"),
+    ):
+        shown.add_argument(name, default="", metavar=metavar, help=what)
     shown.add_argument("--half", choices=HALVES, help="those of dev or test cases, or of neither (none)")
     named.add_argument("name", nargs="*", metavar="NAME", help="keys of the metadata, at most eight")
     named.add_argument("--none", action="store_true", help="declare none any more")

@@ -197,6 +197,19 @@ def tokens(room: argparse.ArgumentParser) -> None:
         team_and_person(command)
 
 
+def search(command: argparse.ArgumentParser) -> None:
+    """`rubricweb search`."""
+    command.add_argument("text", nargs="+", metavar="TEXT", help="words that must all stand in a name; an id")
+    command.add_argument(
+        "--kind", action="append", default=[], metavar="KIND", help="only these: run, item, …; several times"
+    )
+    command.add_argument(
+        "--limit", type=positive, default=6, metavar="N", help="how many of each (default 6)"
+    )
+    command.add_argument("--json", action="store_true", help="print a JSON object a line")
+    team_and_person(command)
+
+
 def journal(command: argparse.ArgumentParser) -> None:
     """`rubricweb journal`."""
     command.add_argument("--actor", default="", metavar="USER", help="only what this person did")

@@ -15,6 +15,7 @@ from rubricweb.selectors.datasets import items as selected
 from rubricweb.selectors.datasets.columns import columns as declared
 from rubricweb.selectors.datasets.columns import read_where
 from rubricweb.selectors.datasets.imports import imported_raters
+from rubricweb.selectors.datasets.judged.filters import read_judged
 from rubricweb.selectors.datasets.systems import answers_called
 from rubricweb.selectors.datasets.tags import asked_tags
 from rubricweb.selectors.datasets.versions import retired_left_out
@@ -57,6 +58,7 @@ def items(options: argparse.Namespace) -> int:
         options.half or "",
         asked_tags(options.tag),
         answers_called(dataset, options.system),
+        read_judged(actor.team, vars(options)),
     )
     page = first(
         options.limit,

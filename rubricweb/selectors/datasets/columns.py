@@ -11,6 +11,9 @@ from rubricweb.models import Dataset, Item, ItemFacet
 
 MOST_COLUMNS = 8
 VALUE_CHARACTERS = 200
+KEYS_OF = 200
+"""Among how many items, the first ones, the keys are looked for that columns are chosen from."""
+MOST_KEYS = 60
 
 Row = TypeVar("Row", bound=Model)
 Where = Sequence[tuple[str, str]]
@@ -28,6 +31,14 @@ class Column:
 
 def names(dataset: Dataset) -> list[str]:
     return [column["name"] for column in dataset.columns]
+
+
+def metadata_keys(dataset: Dataset) -> list[str]:
+    """The declared columns in their order, then other keys of the metadata of its first items, by name."""
+    declared = names(dataset)
+    first = Item.objects.current().filter(dataset=dataset, position__lt=KEYS_OF).order_by()
+    keys = {key for metadata in first.values_list("metadata", flat=True) for key in metadata}
+    return [*declared, *sorted(keys.difference(declared))[:MOST_KEYS]]
 
 
 def columns(dataset: Dataset, where: Where = ()) -> list[Column]:

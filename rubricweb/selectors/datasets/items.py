@@ -24,6 +24,7 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import case_is_hidden, hidden_datasets, is_hidden
 from rubricweb.selectors.datasets.columns import Where, facets_of, name_values, narrowed
 from rubricweb.selectors.datasets.halves import of_half
+from rubricweb.selectors.datasets.judged.filters import ANYTHING, Judged, judged_as
 from rubricweb.selectors.datasets.systems import of_system
 from rubricweb.selectors.datasets.tags import name_tags, tagged
 from rubricweb.selectors.shared.pages import Page, keyset_page
@@ -44,7 +45,7 @@ Version = int | str
 @dataclass(frozen=True)
 class Listed:
     """Of which items a list is: of a version, in a half as `read_half` reads it, of cases with all of `tags`,
-    answers of a system or of one version of it as `answers_called` reads it.
+    answers of a system or of one version of it as `answers_called` reads it, of which `judged` was said.
 
     Halves and tags are those of their cases now, whatever the version.
     """
@@ -53,6 +54,7 @@ class Listed:
     half: str = ""
     tags: tuple[str, ...] = ()
     system: str = ""
+    judged: Judged = ANYTHING
 
     @property
     def tells_names(self) -> bool:
@@ -110,7 +112,9 @@ def items(
     if order not in ITEM_ORDERS:
         raise Invalid(f"Items cannot be sorted by {order!r}. Allowed: {', '.join(ITEM_ORDERS)}.")
     listed = _of_now(listed, dataset)
-    asks_keys = bool(search or where or listed.tells_names or order.lstrip("-") == "key")
+    asks_keys = bool(
+        search or where or listed.tells_names or listed.judged.is_asked or order.lstrip("-") == "key"
+    )
     unnamed = _unnamed(dataset, viewer) if asks_keys else None
     if unnamed is not None:
         order = order.replace("key", "position")
@@ -118,7 +122,8 @@ def items(
     found: Page[Any]
     if where and listed.version != CURRENT:
         raise Invalid.at("where", "a column of past items", "none: columns narrow the current items")
-    by_columns_alone = where and not (search or listed.half or listed.tags or listed.system)
+    narrowed_more = search or listed.half or listed.tags or listed.system or listed.judged.is_asked
+    by_columns_alone = where and not narrowed_more
     if by_columns_alone and order.lstrip("-") == "position" and unnamed is None:
         facets = facets_of(dataset, where).only("item_id", "position")
         found = keyset_page(facets, order=ITEM_ORDERS[order], cursor=cursor, size=size)
@@ -190,7 +195,8 @@ def matching_ids(
 ) -> list[int]:
     """The ids of the items that `items` lists, in their order, the first `most`."""
     listed = _of_now(listed, dataset)
-    unnamed = _unnamed(dataset, viewer) if search or where or listed.tells_names else None
+    tells = listed.tells_names or listed.judged.is_asked
+    unnamed = _unnamed(dataset, viewer) if search or where or tells else None
     rows = _narrowed(dataset, listed, search, where, unnamed)
     return list(rows.order_by("position").values_list("pk", flat=True)[:most])
 
@@ -217,6 +223,8 @@ def _narrowed(
     # which of a case's answers it lists.
     if listed.tells_names and unnamed is not None:
         rows = rows.exclude(case_is_hidden(unnamed))
+    if listed.judged.is_asked:
+        rows = judged_as(rows if unnamed is None else rows.exclude(unnamed), listed.judged)
     if where and unnamed is not None:
         # Their metadata may tell which system answered.
         rows = rows.exclude(Q(unnamed) & ~Q(system_version__system__name=""))

@@ -32,6 +32,7 @@ from rubricweb.web.adjudication.forms import (
     require_known_cell,
 )
 from rubricweb.web.http import TeamRequest, team_page
+from rubricweb.web.saved_views.of_list import views_of_list
 from rubricweb.web.shared.names import are_names_shown
 from rubricweb.web.shared.selections import selected_units, use
 from rubricweb.web.shared.titles import item_name, titles
@@ -48,6 +49,7 @@ def inbox(request: TeamRequest) -> HttpResponse:
     )
     kinds = [("", "All", page.everything), *((kind, kind.capitalize(), count) for kind, count in page.kinds)]
     context: dict[str, Any] = {
+        **views_of_list(request, "inbox"),
         "asked": asked,
         "page": page,
         "kinds": [(kind, label, count, asked.query(kind=kind)) for kind, label, count in kinds],

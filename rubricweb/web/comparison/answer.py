@@ -18,7 +18,6 @@ from rubricweb.selectors.comparison.verdict import (
 )
 from rubricweb.selectors.labels.by_kind import CriterionComparison
 from rubricweb.web.shared.plots import (
-    FEW,
     SHARE_AXIS,
     Axis,
     Mark,
@@ -107,23 +106,23 @@ def comparison_answer(
 
 
 def _picture(comparison: Comparison, verdict: ComparisonVerdict) -> Picture:
-    seat, few = seat_of(comparison), comparison.items < FEW
+    seat, rests_on = seat_of(comparison), comparison.items
     if verdict.leads == "bias" and comparison.rates.judge.value is not None:
-        return _rates(comparison, seat, few)
+        return _rates(comparison, seat, rests_on)
     if seat is not None:
-        return _seats(comparison, seat, few)
+        return _seats(comparison, seat, rests_on)
     kappa = comparison.leading.kappa
     rows = (
         ()
         if kappa.value is None
-        else (PictureRow("The judge", "with people", Mark("judge", kappa, few), False),)
+        else (PictureRow("The judge", "with people", Mark.of("judge", kappa, rests_on), False),)
     )
     return Picture(
         f"Agreement with people ({comparison.leading.name})", rows, kappa_axis([kappa], with_words=True), ""
     )
 
 
-def _seats(comparison: Comparison, seat: SeatKappas, few: bool) -> Picture:
+def _seats(comparison: Comparison, seat: SeatKappas, rests_on: int) -> Picture:
     others = comparison.ceiling.raters - 1
     with_others = "with the other" if others == 1 else f"with the other {others}"
     apart = apart_of(comparison, seat)
@@ -133,15 +132,15 @@ def _seats(comparison: Comparison, seat: SeatKappas, few: bool) -> Picture:
     return Picture(
         "Agreement with the other raters (κ), all criteria",
         (
-            PictureRow("One person", with_others, Mark("people", seat.person, few), False),
-            PictureRow("The judge", "in the same seat", Mark("judge", seat.judge, few), False),
+            PictureRow("One person", with_others, Mark.of("people", seat.person, rests_on), False),
+            PictureRow("The judge", "in the same seat", Mark.of("judge", seat.judge, rests_on), False),
         ),
         kappa_axis([seat.person, seat.judge], with_words=True),
         f"{note}. Close enough: above {value_of(Figure(-CLOSE, None, None, 100))}.",
     )
 
 
-def _rates(comparison: Comparison, seat: SeatKappas | None, few: bool) -> Picture:
+def _rates(comparison: Comparison, seat: SeatKappas | None, rests_on: int) -> Picture:
     rates = comparison.rates
     gives = "Share that gets credit" if comparison.has_penalties else "Share that passes"
     note = ""
@@ -154,9 +153,9 @@ def _rates(comparison: Comparison, seat: SeatKappas | None, few: bool) -> Pictur
         f"{gives}, all criteria",
         (
             PictureRow(
-                "People", counted(comparison.raters, "rater"), Mark("people", rates.people, few), True
+                "People", counted(comparison.raters, "rater"), Mark.of("people", rates.people, rests_on), True
             ),
-            PictureRow("The judge", items, Mark("judge", rates.judge, few), True),
+            PictureRow("The judge", items, Mark.of("judge", rates.judge, rests_on), True),
         ),
         SHARE_AXIS,
         note,
@@ -193,6 +192,6 @@ def _row(row: CriterionComparison, lead: Lead, leaning: str) -> CriterionRow:
     else:
         person, judge, gap = undefined, row.leading.kappa, undefined
     counts = [cell.count for line in row.matrix for cell in line.cells if not cell.agrees]
-    few = (row.pair.n if row.options is None else row.options.n) < FEW
-    marks = (Mark("people", person, few), Mark("judge", judge, few))
+    items = row.pair.n if row.options is None else row.options.n
+    marks = (Mark.of("people", person, items), Mark.of("judge", judge, items))
     return CriterionRow(row, person, judge, gap, leaning, sum(counts), marks)

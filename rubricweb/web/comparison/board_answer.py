@@ -6,7 +6,7 @@ from rubricweb.engine.agreement import Figure
 from rubricweb.engine.number_format import counted, from_to, number, value_of
 from rubricweb.selectors.comparison.board.board import AgreementBoard, CriterionAgreement
 from rubricweb.selectors.comparison.findings import RELIABLE_ALPHA
-from rubricweb.web.shared.plots import FEW, Axis, Mark, Picture, PictureRow, kappa_axis
+from rubricweb.web.shared.plots import Axis, Mark, Picture, PictureRow, kappa_axis
 
 LEAST_LENIENCY = 0.05
 """How far raters must lie apart for the most lenient and the strictest to be named."""
@@ -44,16 +44,14 @@ def board_answer(board: AgreementBoard) -> BoardAnswer | None:
     if alpha is None or not alpha.n:
         return None
     rows = tuple(
-        AgreedCriterion(row, (Mark("people", row.alpha, row.alpha.n < FEW),))
-        for row in board.criteria
-        if row.alpha.n
+        AgreedCriterion(row, (Mark.of("people", row.alpha),)) for row in board.criteria if row.alpha.n
     )
     badge, look, sentence = _verdict(alpha, name)
     marks = [("People among themselves", "Krippendorff’s α", alpha)]
     marks += [] if kappa is None else [("One person", "with the others, κ", kappa)]
-    few = min((row.alpha.n for row in board.criteria if row.alpha.n), default=0) < FEW
+    items = min((row.alpha.n for row in board.criteria if row.alpha.n), default=0)
     shown = tuple(
-        PictureRow(who, about, Mark("people", figure, few), percent=False)
+        PictureRow(who, about, Mark.of("people", figure, items), percent=False)
         for who, about, figure in marks
         if figure.value is not None
     )

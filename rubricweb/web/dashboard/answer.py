@@ -8,7 +8,7 @@ from rubricweb.engine.number_format import counted, from_to, number, share, valu
 from rubricweb.selectors.comparison.comparison import Overview
 from rubricweb.selectors.dashboard import Dashboard
 from rubricweb.selectors.runs.over_time.score_series import Point, Series
-from rubricweb.web.shared.plots import FEW, Mark, Picture, PictureRow, kappa_axis
+from rubricweb.web.shared.plots import Mark, Picture, PictureRow, kappa_axis
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,11 @@ def judge_picture(board: Dashboard) -> Picture | None:
     agreement = board.agreement
     if agreement is None or agreement.leading.kappa.value is None:
         return None
-    figures, few = {"judge": agreement.leading.kappa}, agreement.leading.kappa.n < FEW
+    figures, items = {"judge": agreement.leading.kappa}, agreement.leading.kappa.n
     if agreement.seat is not None:
         figures = {"people": agreement.seat.person, "judge": agreement.seat.judge}
-        few = agreement.seat.items < FEW
-    marks = [Mark("judge" if who == "judge" else "people", one, few) for who, one in figures.items()]
+        items = agreement.seat.items
+    marks = [Mark.of("judge" if who == "judge" else "people", one, items) for who, one in figures.items()]
     rows = tuple(
         PictureRow("Judge" if mark.kind == "judge" else "Person", "", mark, percent=False) for mark in marks
     )

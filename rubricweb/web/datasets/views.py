@@ -15,8 +15,10 @@ from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import NOT_RETIRED, Dataset, Item, Role, User
 from rubricweb.selectors.datasets import combinations, imports, versions
 from rubricweb.selectors.datasets import items as selectors
-from rubricweb.selectors.datasets.columns import columns, read_where
+from rubricweb.selectors.datasets.columns import columns, metadata_keys, names, read_where
 from rubricweb.selectors.datasets.halves import halves, read_half, split_is_withheld
+from rubricweb.selectors.datasets.judged.filters import ERRORS, LABELS, read_judged
+from rubricweb.selectors.datasets.judged.shown import name_scores, raters_of
 from rubricweb.selectors.datasets.systems import answers_called, counted_versions
 from rubricweb.selectors.datasets.tags import asked_tags, name_tags, tag_counts
 from rubricweb.selectors.labels.provenance import item_provenance
@@ -27,6 +29,7 @@ from rubricweb.services.datasets import columns as column_services
 from rubricweb.services.datasets import raters, splits
 from rubricweb.web.datasets.forms import SplitForm
 from rubricweb.web.http import TeamRequest, now, searched, team_page, text_of
+from rubricweb.web.saved_views.of_list import views_of_list
 from rubricweb.web.shared.archived import archive_link
 from rubricweb.web.shared.names import are_names_shown
 from rubricweb.web.shared.selections import SELECTED_MAX, selected_items, use
@@ -62,11 +65,13 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     version = selectors.read_version(request.GET.get("version", ""))
     half, tags = read_half(request.GET.get("half", "")), asked_tags(request.GET.getlist("tag"))
     system = answers_called(dataset, request.GET.get("system", ""))
+    judged = read_judged(request.team, request.GET)
     context: dict[str, Any] = {
         "dataset": dataset,
         "half": half,
         "case_tags": tags,
         "system": system,
+        "judged": judged,
         "page": selectors.items(
             dataset,
             viewer=request.user,
@@ -74,7 +79,7 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
             order=order,
             cursor=request.GET.get("cursor"),
             where=where,
-            listed=selectors.Listed(version, half, tags, system),
+            listed=selectors.Listed(version, half, tags, system, judged),
         ),
         "columns": columns(dataset, where) if version in (selectors.CURRENT, dataset.version) else [],
         "version": "" if version in (selectors.CURRENT, dataset.version) else str(version),
@@ -83,9 +88,13 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
         "order": order,
         "may_edit": request.membership.may(Role.EDITOR),
     }
-    context |= titles(request, [row.pk for row in context["page"].rows])
+    rows = context["page"].rows
+    context |= views_of_list(request, "items", dataset)
+    context["has_scores"] = name_scores(rows, judged, viewer=request.user, team=request.team)
+    context |= titles(request, [row.pk for row in rows])
     if request.htmx:
         return render(request, "datasets/_items.html", context)
+    context |= {"label_choices": LABELS, "error_choices": ERRORS, "raters": raters_of(dataset)}
     context["item_count"], context["own_rubrics"] = selectors.own_rubric_counts(dataset)
     context |= {
         "changes": versions.changes(dataset, viewer=request.user, most=SHOWN_VERSIONS),
@@ -98,6 +107,9 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     context["listed_versions"] = [
         version for version in context["systems"] if version.system.archived_at is None
     ]
+    if context["may_edit"]:
+        declared = names(dataset)
+        context["metadata_keys"] = [(name, name in declared) for name in metadata_keys(dataset)]
     context["imported_raters"] = imports.imported_raters(dataset)
     if context["may_edit"] and context["imported_raters"]:
         context["members"] = [row.membership.user for row in members(request.team)]
@@ -114,6 +126,7 @@ def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
     search, where = searched(request.POST), read_where(dataset, request.POST.getlist("where"))
     half, tags = read_half(text_of(request.POST, "half")), asked_tags(request.POST.getlist("tag"))
     system = answers_called(dataset, text_of(request.POST, "system"))
+    judged = read_judged(request.team, request.POST)
     chosen = selected_items(request.POST)
     if request.POST.get("all") == "1":
         version = selectors.read_version(text_of(request.POST, "version"))
@@ -123,21 +136,21 @@ def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
             search=search,
             where=where,
             most=SELECTED_MAX + 1,
-            listed=selectors.Listed(version, half, tags, system),
+            listed=selectors.Listed(version, half, tags, system, judged),
         )
     back = reverse("dataset", args=[request.team.slug, dataset.pk])
     narrowed = [("q", search)] * bool(search) + [("where", f"{name}={value}") for name, value in where]
     narrowed += [("half", half)] * bool(half) + [("tag", tag) for tag in tags]
-    narrowed += [("system", system)] * bool(system)
+    narrowed += [("system", system)] * bool(system) + judged.as_query
     return use(request, chosen, back=f"{back}?{urlencode(narrowed)}" if narrowed else back)
 
 
 @team_page(Role.EDITOR)
 @require_POST
 def declare_columns(request: TeamRequest, dataset_id: int) -> HttpResponse:
-    """Which metadata lists show and are narrowed by: names, separated by commas."""
+    """Which metadata lists show and are narrowed by: the keys that were ticked."""
     dataset = access.access_dataset(request.team, dataset_id)
-    wanted = [name for name in text_of(request.POST, "columns").split(",") if name.strip()]
+    wanted = [name.replace("\0", "") for name in request.POST.getlist("column") if name.strip()]
     try:
         column_services.declare(dataset, wanted, by=request.user)
     except Invalid as error:

@@ -151,7 +151,7 @@ class NewQueue(SourceForm):
     with the system versions of the dataset that is chosen and `systems_of`.
     """
 
-    name = forms.CharField(max_length=200, help_text="What reviewers see in their list.")
+    name = forms.CharField(max_length=200, required=False, help_text="Empty: that of the dataset.")
     dataset: "forms.ModelChoiceField[Dataset]" = forms.ModelChoiceField(queryset=None, empty_label="Choose…")
     rubric_version: "forms.ModelChoiceField[RubricVersion]" = forms.ModelChoiceField(
         queryset=None, required=False, empty_label="The rubric each item brings along", label="Rubric"
@@ -176,22 +176,19 @@ class NewQueue(SourceForm):
         initial=1,
         label="People per item",
         widget=forms.NumberInput(attrs=SHORT),
-        help_text="With two or more, you can measure how well people agree with each other.",
+        help_text="Two or more measure how well people agree.",
     )
     run: "forms.ModelChoiceField[Run]" = forms.ModelChoiceField(
         queryset=None,
         required=False,
         empty_label="None",
         label="Run to reveal",
-        help_text="Its verdicts are shown beside a person's own once they have submitted.",
     )
     blind = forms.ChoiceField(
         choices=Blind.choices,
         required=False,
         initial=Blind.BOTH,
         label="Blind",
-        help_text="Until they submit an item, reviewers see no verdict of a judge or of other people on it, "
-        "on any page, in any export; “no” and “to the judge” show some on the review page itself.",
     )
     order = forms.ChoiceField(
         choices=[
@@ -200,17 +197,13 @@ class NewQueue(SourceForm):
         ],
         required=False,
         label="Order",
-        help_text="Most informative are items on which people, judges or repeats differed until now: "
-        "reviewers may then guess that early items are difficult. "
-        "A sample in another order allows no estimate until all of it is done.",
+        help_text="Most informative first: reviewers may then guess that early items are difficult.",
     )
     rationale = forms.ChoiceField(
         choices=Rationale.choices,
         required=False,
         initial=Rationale.NEVER,
         label="Verdicts that need a reason",
-        help_text="A review cannot be submitted without it. “Not met” means answers that add nothing: unmet, "
-        "or, for a penalty, the error is present.",
     )
     hold_minutes = forms.IntegerField(
         min_value=1,
@@ -218,7 +211,6 @@ class NewQueue(SourceForm):
         initial=30,
         label="Release after inactivity (minutes)",
         widget=forms.NumberInput(attrs=SHORT),
-        help_text="After this long without activity the item is offered to someone else. Your draft is kept.",
     )
     instructions = forms.CharField(
         required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text="Markdown; opens with the key g."
@@ -239,8 +231,6 @@ class NewQueue(SourceForm):
             self.data = self.data.copy()
             self.data.setlist("systems", list(map(str, newest_of_each(list(self.versions.values())))))
         self.planning = planning
-        if planning:
-            self.fields["name"].required = False
 
     @classmethod
     def with_all_versions(cls, data: QueryDict, team: Team, selection: Selection | None) -> "NewQueue":
@@ -249,6 +239,15 @@ class NewQueue(SourceForm):
         form.data = data.copy()
         form.data.setlist("systems", list(map(str, form.versions)))
         return form
+
+    @property
+    def opens_more(self) -> bool:
+        """Whether something in the fold was typed, chosen by the address or refused."""
+        folded = ("run", "blind", "order", "rationale", "hold_minutes", "instructions")
+        usual = {"blind": Blind.BOTH, "rationale": Rationale.NEVER, "hold_minutes": 30}
+        values = ((name, self[name].value()) for name in folded)
+        changed = any(str(value or "") not in ("", str(usual.get(name, ""))) for name, value in values)
+        return changed or any(name in self.errors for name in folded)
 
     def clean_blind(self) -> str:
         return self.cleaned_data["blind"] or Blind.BOTH
@@ -306,6 +305,8 @@ class NewQueue(SourceForm):
             self.add_error("criteria", "The rubric was changed: look at what people are asked about now.")
         elif seen is not None and not data.get("criteria") and "criteria" not in self.errors:
             self.add_error("criteria", "Choose at least one criterion.")
+        if not data.get("name") and data.get("dataset"):
+            data["name"] = str(data["dataset"])
         if not self.planning and not data.get("everyone") and not data.get("raters"):
             self.add_error("raters", "Choose at least one person to review.")
         return data

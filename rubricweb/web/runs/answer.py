@@ -12,7 +12,7 @@ from rubricweb.selectors.labels.stored_answers import outcome
 from rubricweb.selectors.runs.criterion_counts import CriterionCounts
 from rubricweb.selectors.runs.results import Result
 from rubricweb.selectors.shared.score_ends import score_ends
-from rubricweb.web.shared.plots import FEW, Mark
+from rubricweb.web.shared.plots import Mark
 
 LOWEST_SHOWN = 3
 
@@ -129,7 +129,7 @@ class PlottedRate:
 def plotted_rates(rates: Iterable[CriterionCounts]) -> list[PlottedRate]:
     """Criteria whose values end at 1, most points lost first; others keep to the table of all figures."""
     rows = [
-        PlottedRate(one, (Mark("judge", one.rate, one.rate.n < FEW),))
+        PlottedRate(one, (Mark.of("judge", one.rate),))
         for one in rates
         if one.rate.value is not None and (one.criterion.kind != "check" or one.criterion.weight)
     ]

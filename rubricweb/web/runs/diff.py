@@ -6,12 +6,14 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from rubricweb import access
 from rubricweb.errors import Invalid, NotFound, Withheld
 from rubricweb.models import Role, Run
+from rubricweb.selectors.comparison.run_table import MOST
 from rubricweb.selectors.judges import shown_judge, withheld_judges
 from rubricweb.selectors.runs.diff import diff as selected
 from rubricweb.selectors.runs.diff import items
@@ -38,12 +40,15 @@ def choose(request: TeamRequest, run_id: int) -> HttpResponse:
 @team_page(Role.VIEWER)
 @require_safe
 def pair(request: TeamRequest) -> HttpResponse:
-    """On to the two runs that were ticked in the list, the later one held against the earlier. Where it is
-    another number the list says so.
+    """On to the two runs that were ticked in the list, the later one held against the earlier, or to the
+    table of three to twelve. Where it is another number the list says so.
     """
     ticked = {whole_number(one, "A run") for one in request.GET.getlist("run")} - {None}
+    if 2 < len(ticked) <= MOST:
+        asked = urlencode([("run", str(one)) for one in sorted(filter(None, ticked))])
+        return redirect(f"{reverse('run_table', args=[request.team.slug])}?{asked}")
     if len(ticked) != 2:
-        messages.error(request, f"Tick two runs to compare them, not {len(ticked)}.")
+        messages.error(request, f"Tick two to {MOST} runs to compare them, not {len(ticked)}.")
         return redirect("runs", request.team.slug)
     runs = [access.access_run(request.team, one) for one in ticked if one is not None]
     baseline, run = sorted(runs, key=lambda one: (one.created_at, one.pk))

@@ -35,6 +35,7 @@ from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.runs import words
 from rubricweb.web.runs.answer import lowest_items, plotted_rates, run_answer
 from rubricweb.web.runs.run_again import TRIAL
+from rubricweb.web.saved_views.of_list import views_of_list
 from rubricweb.web.shared.plots import SHARE_AXIS
 from rubricweb.web.shared.selections import SELECTED_MAX, selected_items, use
 from rubricweb.web.shared.titles import titles
@@ -71,6 +72,7 @@ def runs(request: TeamRequest) -> HttpResponse:
             state=state,
             cursor=asked.get("cursor"),
         ),
+        **views_of_list(request, "runs"),
         "archived": archived,
         "archived_count": 0 if archived else archived_count(request.team, Run, narrowed),
         "filtered": any(asked.get(name) for name in ("dataset", "rubric", "judge_version", "state")),

@@ -10,6 +10,7 @@ import "./confirm.js";
 import "../shared/toast.js";
 import "./copy.js";
 import "../comments/comments.js";
+import "../search/jump.js";
 import "../results/chart_marks.js";
 import "./local_time.js";
 import "./filter_form.js";

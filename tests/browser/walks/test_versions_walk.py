@@ -60,6 +60,7 @@ def test_the_answers_of_a_new_version_are_added_graded_and_compared_with_the_las
     page.goto(f"{team}datasets/")
     main.get_by_role("link", name="Support replies").click()
     dataset = page.url
+    main.get_by_label("More", exact=True).first.click()
     main.get_by_role("link", name="Add items").click()
     page.locator("input[type=file]").set_input_files(str(file))
     page.get_by_role("button", name="Continue").click()

@@ -224,7 +224,7 @@ def test_columns_are_declared_on_the_page_and_stay_in_its_address(people, ed) ->
         {"id": key, "submission": "So.", "language": tongue} for key, tongue in (("a", "de"), ("b", "en"))
     ]
     dataset = factories.dataset(people.team, people.ed, items=rows)
-    page = ed.post(url(people, "dataset_columns", dataset.pk), {"columns": "language"}, follow=True)
+    page = ed.post(url(people, "dataset_columns", dataset.pk), {"column": "language"}, follow=True)
     assert "language: de" in page.content.decode()
     narrowed = ed.get(url(people, "dataset", dataset.pk), {"where": ["language=de", ""]})
     assert [row.key for row in narrowed.context["page"].rows] == ["a"]

@@ -170,5 +170,46 @@ def test_two_ticked_runs_are_compared_the_later_against_the_earlier(people: Cast
     answer = bob.get(here, {"run": [before.pk, after.pk]})
     assert answer.headers["Location"] == reverse("run_diff", args=[people.team.slug, after.pk, before.pk])
     one = bob.get(here, {"run": [before.pk]}, follow=True)
-    assert "Tick two runs to compare them, not 1." in html.unescape(one.content.decode())
+    assert "Tick two to 12 runs to compare them, not 1." in html.unescape(one.content.decode())
     assert bob.get(here, {"run": [before.pk, 10**9]}).status_code == 404
+
+
+def test_many_ticked_runs_are_a_table_against_the_first(people: Cast, sign_in, world) -> None:
+    right = ({1, 2}, {1, 2, 3, 4}, set(range(12)))
+    runs = [run(people, world, some, name) for some, name in zip(right, ("A", "B", "C"), strict=True)]
+    elsewhere = factories.dataset(people.team, people.ed, name="elsewhere")
+    runs.append(
+        grade(
+            factories.run(people.team, people.ed, dataset=elsewhere, rubric_version=world[0], name="D"),
+            InProcessJudge(lambda *_: "MET"),
+        )
+    )
+    bob, asked = sign_in(people.bob), {"run": [one.pk for one in reversed(runs)]}
+    there = bob.get(reverse("run_pair", args=[people.team.slug]), asked).headers["Location"]
+    shown = text_of(bob.get(there))
+    # Two more of 12 right gives 2 · 0.75 / 12 = 0.125, ten more 10 · 0.75 / 12 = 0.625.
+    assert re.search(r"B .*? \+0\.1[23] .*? 12 items .*? C .*? \+0\.6[23] .*? 12 items", shown)
+    assert "Another dataset: elsewhere." in shown
+    rows = bob.get(there, {**asked, "format": "csv"}).content.decode().splitlines()
+    assert [line.split(",")[1] for line in rows] == ["name", "A", "B", "C", "D"]
+    # right passed 2 of 12 times; invented is a penalty, and absent everywhere.
+    assert rows[1].endswith(f"{2 / 12},1.0,1.0")
+    assert bob.get(there.partition("?")[0], {"run": runs[0].pk}).status_code == 302
+
+
+def text_of(answer) -> str:
+    assert answer.status_code == 200
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
+
+
+def test_a_table_of_runs_tells_nothing_of_what_is_to_be_reviewed_blind(people: Cast, sign_in, world) -> None:
+    runs = [run(people, world, some, "Same") for some in ({1}, {1, 2}, {3})]
+    asked = {"run": [one.pk for one in runs]}
+    factories.queue(
+        people.team, people.ed, dataset=world[1], rubric_version=world[0], raters=[people.ann, people.rae]
+    )
+    ann = sign_in(people.ann)
+    shown = text_of(ann.get(reverse("run_table", args=[people.team.slug]), asked))
+    assert shown.count("Hidden until you finish your reviews.") == 5  # three κ, two differences
+    rows = ann.get(reverse("run_table", args=[people.team.slug]), {**asked, "format": "csv"}).content.decode()
+    assert not re.search(r"0\.\d", rows)

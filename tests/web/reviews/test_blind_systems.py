@@ -45,6 +45,7 @@ def told(people: Cast, sign_in: Any, viewer: User, *, swapped: bool, about: str 
                 "queue_id": world.queue.pk,
                 "rater_id": world.draft.rater_id,
                 "comment_id": comment.pk,
+                "view_id": 0,
                 "criterion_id": world.version.criteria.get().pk,
                 "call_id": JudgeCall.objects.filter(run=run, item__case__key="c2").values_list(
                     "pk", flat=True

@@ -46,6 +46,7 @@ def pages_of(
             "queue_id": queue.pk,
             "rater_id": reviewed.rater_id,
             "comment_id": comment.pk,
+            "view_id": 0,
             "criterion_id": version.criteria.get(name="capital").pk,
             "call_id": JudgeCall.objects.filter(run=run, item=item).values_list("pk", flat=True)[0],
         }

@@ -17,6 +17,11 @@ EDGE = 3.0
 Kind = Literal["people", "judge", "old", "better", "worse", "none"]
 
 
+def is_few(items: int) -> bool:
+    """Whether a mark of so many items is hollow."""
+    return items < FEW
+
+
 @dataclass(frozen=True)
 class Tick:
     """A line of the grid at `at`; `label` is its number and `words` what it means, "" for no words."""
@@ -51,6 +56,11 @@ class Mark:
     kind: Kind
     figure: Figure
     hollow: bool = False
+
+    @classmethod
+    def of(cls, kind: Kind, figure: Figure, items: int | None = None) -> "Mark":
+        """The mark of a figure that rests on so many items, on its own `n` where that counts them."""
+        return cls(kind, figure, is_few(figure.n if items is None else items))
 
     @property
     def alone(self) -> "tuple[Mark]":

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from rubricweb.engine.agreement import Figure
 from rubricweb.engine.number_format import from_to, value_of
-from rubricweb.web.shared.plots import FEW, Kind
+from rubricweb.web.shared.plots import Kind, is_few
 
 ROOM_NARROW, ROOM_WIDE = 250, 450
 """Pixels between the first and the last column on the smallest phone and beside other cards."""
@@ -50,7 +50,7 @@ class ChartPoint:
 
     @property
     def hollow(self) -> bool:
-        return self.figure.n < FEW
+        return is_few(self.figure.n)
 
     @property
     def words(self) -> str:

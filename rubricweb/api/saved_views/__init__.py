@@ -1,0 +1,1 @@
+"""Saved views of lists, by the API."""

@@ -1,0 +1,1 @@
+"""Search over everything of a team, by the API."""
