@@ -3,14 +3,9 @@
 from typing import TYPE_CHECKING, NoReturn
 
 from rubricweb.engine.agreement.intervals import Figure, wilson
-from rubricweb.engine.agreement.judge.accuracy import Confusion
-from rubricweb.engine.agreement.judge.options import (
-    OptionAgreement,
-    OptionScale,
-    OptionShares,
-    compare_options,
-)
-from rubricweb.engine.agreement.judge.pairs import PairAgreement, compare_labels, pair_kappa_within
+from rubricweb.engine.agreement.judge.options import OptionScale, compare_options
+from rubricweb.engine.agreement.judge.pair_agreement import OptionShares, PairAgreement
+from rubricweb.engine.agreement.judge.pairs import compare_labels, pair_kappa_within
 from rubricweb.engine.agreement.metrics import METRICS, Metric
 from rubricweb.engine.agreement.raters.ceiling import (
     HumanCeiling,
@@ -53,6 +48,14 @@ from rubricweb.engine.agreement.raters.repeats import (
     vote_entropy,
 )
 from rubricweb.engine.agreement.ratings import Ratings
+from rubricweb.engine.agreement.registry import (
+    PAIR_FIGURES,
+    RATER_FIGURES,
+    FigureRow,
+    PairFigure,
+    People,
+    RaterFigure,
+)
 from rubricweb.engine.agreement.scores.correlation import kendall, pearson, spearman
 from rubricweb.engine.agreement.scores.means import mean_figure
 from rubricweb.engine.agreement.scores.medians import median_figure
@@ -86,9 +89,11 @@ from rubricweb.engine.published.former_names import refuse_name
 
 __all__ = [
     "METRICS",
+    "PAIR_FIGURES",
+    "RATER_FIGURES",
     "CochranQ",
-    "Confusion",
     "Figure",
+    "FigureRow",
     "HumanCeiling",
     "JudgeSeat",
     "Labelling",
@@ -96,13 +101,15 @@ __all__ = [
     "McNemar",
     "MeanRates",
     "Metric",
-    "OptionAgreement",
     "OptionScale",
     "OptionShares",
     "PairAgreement",
+    "PairFigure",
     "PairedT",
+    "People",
     "PeopleMean",
     "PeopleWithin",
+    "RaterFigure",
     "RaterLeniency",
     "RaterMatrix",
     "Ratings",
