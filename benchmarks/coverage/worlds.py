@@ -28,7 +28,7 @@ from rubricweb.engine.agreement import (
     rater_leniency,
     spearman,
 )
-from rubricweb.engine.agreement.registry import PairFigure, pair_figures
+from rubricweb.engine.agreement.judge.pair_figures import PairFigure, pair_figures
 from rubricweb.engine.agreement.scores.people_mean import PeopleMean
 from rubricweb.engine.agreement.scores.scores import mae, mean_difference, rmse
 

@@ -1,6 +1,6 @@
 """Writes the table of figures in docs/agreement.md anew: `python -m tests.tools.renew_figures`.
 
-A test compares it with the rows of `rubricweb.engine.agreement.registry`.
+A test compares it with the rows of `rubricweb.engine.agreement.figure_rows`.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ SHOWN = {"compare": "Compare", "board": "agreement board", "terminal": "terminal
 
 
 def table() -> str:
-    """A line for each row: its name, of whom, on which labels, in what range, and in which tables it stands."""
+    """A line for each row: its name, of whom, on which labels, in what range, in which tables."""
     lines = ["| figure | | of | labels | range | in tables of |", "| --- | --- | --- | --- | --- | --- |"]
     lines += [_line(row, "people") for row in RATER_FIGURES]
     lines += [_line(row, "judge") for row in PAIR_FIGURES]

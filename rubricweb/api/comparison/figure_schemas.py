@@ -8,7 +8,7 @@ from pydantic import Field
 
 from rubricweb.api.schemas import Figure
 from rubricweb.engine.agreement import PAIR_FIGURES, PairFigure
-from rubricweb.engine.agreement.registry import Scale
+from rubricweb.engine.agreement.figure_rows import Scale
 
 FiguresByName = Annotated[
     dict[str, Figure],

@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING, NoReturn
 
+from rubricweb.engine.agreement.figure_rows import FigureRow
 from rubricweb.engine.agreement.intervals import Figure, wilson
 from rubricweb.engine.agreement.judge.options import OptionScale, compare_options
 from rubricweb.engine.agreement.judge.pair_agreement import OptionShares, PairAgreement
+from rubricweb.engine.agreement.judge.pair_figures import PAIR_FIGURES, PairFigure
 from rubricweb.engine.agreement.judge.pairs import compare_labels, pair_kappa_within
 from rubricweb.engine.agreement.metrics import METRICS, Metric
 from rubricweb.engine.agreement.raters.ceiling import (
@@ -39,6 +41,7 @@ from rubricweb.engine.agreement.raters.many_raters import (
     raw_agreement,
     unit_agreement,
 )
+from rubricweb.engine.agreement.raters.rater_figures import RATER_FIGURES, People, RaterFigure
 from rubricweb.engine.agreement.raters.rater_pairs import RaterMatrix, mean_pair_kappa, rater_matrix
 from rubricweb.engine.agreement.raters.repeats import (
     Steadiness,
@@ -48,14 +51,6 @@ from rubricweb.engine.agreement.raters.repeats import (
     vote_entropy,
 )
 from rubricweb.engine.agreement.ratings import Ratings
-from rubricweb.engine.agreement.registry import (
-    PAIR_FIGURES,
-    RATER_FIGURES,
-    FigureRow,
-    PairFigure,
-    People,
-    RaterFigure,
-)
 from rubricweb.engine.agreement.scores.correlation import kendall, pearson, spearman
 from rubricweb.engine.agreement.scores.means import mean_figure
 from rubricweb.engine.agreement.scores.medians import median_figure

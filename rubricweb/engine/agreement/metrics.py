@@ -9,24 +9,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rubricweb.engine.agreement.figure_rows import BINARY, INFINITY, LABELS, NUMBERS, Scale
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.agreement.judge.options import table_figure
+from rubricweb.engine.agreement.judge.pair_figures import PAIR_FIGURES, PairFigure
 from rubricweb.engine.agreement.raters.leniency import rater_leniency
+from rubricweb.engine.agreement.raters.rater_figures import RATER_FIGURES, People, RaterFigure
 from rubricweb.engine.agreement.raters.rater_pairs import rater_matrix
 from rubricweb.engine.agreement.raters.repeats import flip_rate, panel_agreement, vote_entropy
 from rubricweb.engine.agreement.ratings import Ratings, cluster_codes
-from rubricweb.engine.agreement.registry import (
-    BINARY,
-    INFINITY,
-    LABELS,
-    NUMBERS,
-    PAIR_FIGURES,
-    RATER_FIGURES,
-    PairFigure,
-    People,
-    RaterFigure,
-    Scale,
-)
 from rubricweb.engine.agreement.scores.correlation import Scores, kendall, pearson, score_column, spearman
 from rubricweb.engine.agreement.scores.paired_tests import cochran_q, mcnemar, paired_t, wilcoxon
 from rubricweb.engine.agreement.scores.people_mean import Labelling, estimate_people_mean

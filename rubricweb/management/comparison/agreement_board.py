@@ -3,7 +3,7 @@
 import argparse
 
 from rubricweb.engine.agreement import RATER_FIGURES, Figure
-from rubricweb.engine.agreement.registry import shown_in
+from rubricweb.engine.agreement.figure_rows import shown_in
 from rubricweb.engine.number_format import counted, number, text_of, value_of
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import resolve_actor

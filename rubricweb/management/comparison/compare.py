@@ -13,8 +13,8 @@ from rubricweb.engine.agreement import (
     PairFigure,
     RaterFigure,
 )
+from rubricweb.engine.agreement.figure_rows import shown_in
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.agreement.registry import shown_in
 from rubricweb.engine.number_format import counted, interval_text, low_end_words, share, text_of
 from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid

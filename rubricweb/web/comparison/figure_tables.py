@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rubricweb.engine.agreement import PAIR_FIGURES, RATER_FIGURES, Figure, FigureRow, RaterFigure
-from rubricweb.engine.agreement.registry import shown_in
+from rubricweb.engine.agreement.figure_rows import shown_in
 from rubricweb.selectors.comparison.board.board import AgreementBoard, CriterionAgreement
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.labels.by_kind import CriterionComparison

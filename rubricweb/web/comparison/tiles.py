@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rubricweb.engine.agreement import PAIR_FIGURES, RATER_FIGURES, Figure
-from rubricweb.engine.agreement.registry import shown_in
+from rubricweb.engine.agreement.figure_rows import shown_in
 from rubricweb.selectors.comparison.board.board import AgreementBoard
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.web.comparison.figure_tables import board_title, lowest, people_rows

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from rubricweb.engine.agreement.figure_rows import BINARY
 from rubricweb.engine.agreement.intervals import Figure, Floats, bootstrap_figure
 from rubricweb.engine.agreement.judge import tables
 from rubricweb.engine.agreement.judge.pair_agreement import (
@@ -17,8 +18,8 @@ from rubricweb.engine.agreement.judge.pair_agreement import (
     share_of,
     table_sums,
 )
+from rubricweb.engine.agreement.judge.pair_figures import PairFigure
 from rubricweb.engine.agreement.ratings import GAP, Ratings, label_texts
-from rubricweb.engine.agreement.registry import BINARY, PairFigure
 
 ScaleType = Literal["nominal", "ordinal"]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rubricweb.engine.agreement.figure_rows import Scale
 from rubricweb.engine.agreement.intervals import (
     FEW_OF_A_CLASS,
     Figure,
@@ -21,7 +22,7 @@ from rubricweb.engine.agreement.intervals import (
     unseen_cells,
 )
 from rubricweb.engine.agreement.judge import tables
-from rubricweb.engine.agreement.registry import PairFigure, Scale, both_of, pair_figures
+from rubricweb.engine.agreement.judge.pair_figures import PairFigure, both_of, pair_figures
 
 
 @dataclass(frozen=True, slots=True)
