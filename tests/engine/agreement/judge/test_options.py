@@ -33,6 +33,9 @@ def test_four_units_worked_by_hand():
     assert found.kappa.value == pytest.approx((0.75 - 0.3125) / 0.6875)  # margins 2, 1, 1 and 1, 2, 1
     assert found.quadratic_kappa.value == pytest.approx(1 - 4 * 1 / 20)
     assert found.figures["linear_kappa"].value == pytest.approx(1 - 4 * 1 / 14)
+    # pₐ (1 + 3/4 + 1 + 1)/4, π 3/8, 3/8, 1/4: pₑ = 6/6 · (2 · 15/64 + 3/16) = 21/32; of AC1 pₐ 3/4, pₑ 21/64.
+    assert found.figures["judge_ac2"].value == pytest.approx((15 / 16 - 21 / 32) / (11 / 32))
+    assert found.figures["judge_ac1"].value == pytest.approx((3 / 4 - 21 / 64) / (43 / 64))
     # c·s − Σ p·t = 3·4 − (2·1 + 1·2 + 1·1) = 7; (16 − 6)(16 − 6)
     assert found.figures["mcc"].value == pytest.approx(7 / 10)
     low, _, high = found.options
@@ -77,6 +80,12 @@ def test_every_figure_is_what_scikit_learn_says(seed):
     )
     for name in expected:
         assert METRICS[name].function(ratings, resamples=20) == found.figures[name], name
+    # Of two raters without gaps those of people are the same, draws and all.
+    for name in ("ac1", "ac2"):
+        of_people = METRICS[f"gwet_{name}"].function(ratings, resamples=20)
+        for end in ("value", "low", "high"):
+            expected_end = pytest.approx(getattr(found.figures[f"judge_{name}"], end), abs=1e-12)
+            assert getattr(of_people, end) == expected_end, name
 
 
 def test_a_nominal_scale_has_no_neighbours():

@@ -59,6 +59,15 @@ def test_every_figure_is_what_scikit_learn_says():
         assert found.figures["f1"].value == pytest.approx(sklearn_metrics.f1_score(truth, flipped))
 
 
+def test_gwets_table_of_high_agreement_has_no_kappa_to_speak_of():
+    """Gwet (2008): of 125 units 118 both one label, 5 and 2 split."""
+    found = compare(*columns_of(118, 5, 2, 0))
+    assert found.figures["judge_ac1"].value == pytest.approx(0.9408, abs=5e-5)
+    assert found.kappa.value == pytest.approx(-0.0234, abs=5e-5)
+    # Two units of UNMET tell little of κ, and all there is to tell of AC1.
+    assert (found.kappa.small, found.figures["judge_ac1"].small) == (True, False)
+
+
 def test_kappa_is_undefined_when_both_sides_always_say_the_same():
     found = compare([MET] * 6, [MET] * 6)
     assert found.kappa == Figure(None, None, None, 6)
