@@ -14,7 +14,7 @@ Cell = tuple[FigureRow, Figure]
 
 
 @dataclass(frozen=True)
-class VerdictRow:
+class JudgedCriterion:
     """A criterion that is met or not: the judge's figures, and those of people beside α and ceiling."""
 
     compared: CriterionComparison
@@ -22,12 +22,12 @@ class VerdictRow:
     people: list[Cell]
 
 
-def verdict_rows(comparison: Comparison) -> list[VerdictRow]:
+def verdict_rows(comparison: Comparison) -> list[JudgedCriterion]:
     """One for each criterion that is met or not, all with the same figures."""
     rows = [row for row in comparison.criteria if row.criterion.kind == "binary"]
     judge = [one for one in shown_in("compare", PAIR_FIGURES) if "binary" in one.applies_to]
     return [
-        VerdictRow(
+        JudgedCriterion(
             row,
             [(one, row.pair.figures[one.name]) for one in judge],
             [(one, row.human_figures[one.name]) for one in people_rows() if one.name in row.human_figures],
