@@ -28,8 +28,7 @@ from rubricweb.engine.agreement import (
     rater_leniency,
     spearman,
 )
-from rubricweb.engine.agreement.judge import accuracy
-from rubricweb.engine.agreement.judge.kappa import cohen_kappa
+from rubricweb.engine.agreement.judge.pair_figures import PairFigure, pair_figures
 from rubricweb.engine.agreement.scores.people_mean import PeopleMean
 from rubricweb.engine.agreement.scores.scores import mae, mean_difference, rmse
 
@@ -208,17 +207,15 @@ def judge_worlds(sizes: tuple[int, ...], rates: tuple[float, ...]) -> Iterator[W
 
 def _truths(p: float, met: float, unmet: float) -> dict[str, float]:
     """The figures of the table of all units there could be, whatever of them falls together in an item."""
-    table = np.array([p * met, p * (1 - met), (1 - p) * unmet, (1 - p) * (1 - unmet)])
-    found = {
-        "accuracy": accuracy.accuracy(table),
-        "balanced_accuracy": accuracy.balanced_accuracy(table),
-        "kappa": cohen_kappa(table.reshape(2, 2)),
-        "mcc": accuracy.mcc(table),
-        "precision": accuracy.precision(table),
-        "recall": accuracy.recall(table),
-        "f1": accuracy.f1(table),
-    }
-    return {name: float(value) for name, value in found.items()}
+    table = np.array([[p * met, p * (1 - met)], [(1 - p) * unmet, (1 - p) * (1 - unmet)]])
+
+    def truth(row: PairFigure) -> float:
+        if row.of_table is not None:
+            return float(row.of_table(table))
+        assert row.of_cells is not None
+        return float(np.divide(*row.of_cells(table)))
+
+    return {row.name: truth(row) for row in pair_figures("binary")}
 
 
 def _verdicts(p: float, met: float, unmet: float, units: int) -> Callable[[Random, int], Figures]:
@@ -240,7 +237,7 @@ def _verdicts(p: float, met: float, unmet: float, units: int) -> Callable[[Rando
             items.tolist(),
             resamples=RESAMPLES,
         )
-        return {name: getattr(found, name) for name in _truths(p, met, unmet)}
+        return dict(found.figures)
 
     return sample
 
@@ -272,14 +269,16 @@ def _options(shares: Floats, right: float) -> Callable[[Random, int], Figures]:
         )
         names = (
             "accuracy",
-            "kappa",
+            "cohen_kappa",
             "quadratic_kappa",
             "linear_kappa",
+            "judge_ac1",
+            "judge_ac2",
             "macro_f1",
             "steps_apart",
             "value_error",
         )
-        return {name: getattr(found, name) for name in names}
+        return {name: found.figures[name] for name in names}
 
     return sample
 

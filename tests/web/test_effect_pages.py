@@ -80,7 +80,7 @@ def test_pooled_shares_count_what_helped_whatever_the_sign(
     found = compare(run, [queue], viewer=people.bob)
     # People help on all 40 units; the judge on the 20 of `names` alone. By the word it said MET on all 40.
     assert (found.rates.people.value, found.rates.judge.value) == (1, 0.5)
-    assert (found.overall.confusion.met_met, found.overall.confusion.met_unmet) == (20, 20)
+    assert found.overall.confusion[0] == (20, 20)
     assert overview(run, [queue], viewer=people.bob).overall.confusion == found.overall.confusion
     # A cell of the pooled matrix opens its own units; that of one criterion goes by the word.
     insults = found.criteria[1].criterion

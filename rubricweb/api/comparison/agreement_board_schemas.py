@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import BaseModel, Field
 
+from rubricweb.api.comparison.figure_schemas import FiguresByName
 from rubricweb.api.comparison.schemas import HumanCeiling, Unavailable
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.schemas import Figure, Id, Named
@@ -43,6 +44,7 @@ class CriterionAgreement(Schema):
     kappa: Figure
     raw_agreement: Figure
     ceiling: HumanCeiling
+    figures: FiguresByName
     seconds: Figure
 
     @staticmethod

@@ -8,6 +8,7 @@ from typing import Annotated, Any, get_args
 from ninja import Schema
 from pydantic import BaseModel, Field
 
+from rubricweb.api.comparison.figure_schemas import FiguresByName, named_figures
 from rubricweb.api.datasets.half_schemas import Look
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.schemas import (
@@ -21,8 +22,6 @@ from rubricweb.api.schemas import (
     WithFields,
 )
 from rubricweb.api.shapes import Shape
-from rubricweb.engine.agreement.judge.accuracy import Confusion as ShownConfusion
-from rubricweb.engine.agreement.judge.options import OptionAgreement as ShownOptionAgreement
 from rubricweb.engine.agreement.raters.ceiling import HumanCeiling as ShownHumanCeiling
 from rubricweb.engine.agreement.raters.ceiling import JudgeSeat as ShownJudgeSeat
 from rubricweb.engine.agreement.raters.ceiling import SeatWithin as ShownSeatWithin
@@ -55,11 +54,16 @@ class ComparisonQuery(BaseModel):
     ] = []
 
 
-class Confusion(Shape[ShownConfusion]):
+class Confusion(Schema):
     """Counts by ground truth, then the judge: in `met_unmet` the judge missed a MET."""
 
+    met_met: int
+    met_unmet: int
+    unmet_met: int
+    unmet_unmet: int
 
-class Agreement(Schema):
+
+class Agreement(named_figures("binary")):  # type: ignore[misc]  # made of the figures there are
     """Judge against ground truth over the `n` units where both said MET or UNMET.
 
     Where criteria are pooled, as in `overall`, MET stands for an answer that helps the score: of a criterion
@@ -68,17 +72,16 @@ class Agreement(Schema):
 
     n: int
     confusion: Confusion
-    accuracy: Figure
-    balanced_accuracy: Figure
-    kappa: Figure
-    mcc: Figure
-    precision: Figure
-    recall: Figure
-    f1: Figure
+    figures: FiguresByName
     abstained: int
     abstained_ground_truth: int
     abstained_judge: int
     missing: int
+
+    @staticmethod
+    def resolve_confusion(pair: Any) -> Confusion:
+        (met_met, met_unmet), (unmet_met, unmet_unmet) = pair.confusion
+        return Confusion(met_met=met_met, met_unmet=met_unmet, unmet_met=unmet_met, unmet_unmet=unmet_unmet)
 
     @staticmethod
     def resolve_abstained_ground_truth(pair: Any) -> int:
@@ -115,7 +118,7 @@ class OptionShares(Schema):
         return int(shares.judged)
 
 
-class OptionAgreement(Shape[ShownOptionAgreement]):
+class OptionAgreement(named_figures("nominal", "ordinal")):  # type: ignore[misc]  # as above
     """Judge against ground truth on a choice, over the `n` units where both gave an option of the scale.
 
     `confusion[i][j]` counts units people gave `levels[i]` and the judge `levels[j]`. The figures from
@@ -123,6 +126,12 @@ class OptionAgreement(Shape[ShownOptionAgreement]):
     error in places, `value_error` in option values.
     """
 
+    levels: list[str]
+    n: int
+    figures: FiguresByName
+    abstained: int
+    missing: int
+    confusion: list[list[int]]
     options: list[OptionShares]
 
 
@@ -191,6 +200,7 @@ class CriterionComparison(Schema):
         Figure,
         Field(description="Krippendorff's α of people, ordinal where options are steps."),
     ]
+    human_figures: FiguresByName
     ceiling: HumanCeiling
     leading: LeadingKappa
     units: int
@@ -478,6 +488,7 @@ class Comparison(Schema):
         Field(description="Empty where the interval of the bias holds 0, or the bias of scores differs."),
     ]
     human_alpha: Annotated[Figure, Field(description="Krippendorff's α of people among themselves.")]
+    human_figures: FiguresByName
     ceiling: HumanCeiling
     within: Annotated[
         WithinCriteria | None,

@@ -2,15 +2,12 @@
 
 from typing import TYPE_CHECKING, NoReturn
 
+from rubricweb.engine.agreement.figure_rows import FigureRow
 from rubricweb.engine.agreement.intervals import Figure, wilson
-from rubricweb.engine.agreement.judge.accuracy import Confusion
-from rubricweb.engine.agreement.judge.options import (
-    OptionAgreement,
-    OptionScale,
-    OptionShares,
-    compare_options,
-)
-from rubricweb.engine.agreement.judge.pairs import PairAgreement, compare_labels, pair_kappa_within
+from rubricweb.engine.agreement.judge.options import OptionScale, compare_options
+from rubricweb.engine.agreement.judge.pair_agreement import OptionShares, PairAgreement
+from rubricweb.engine.agreement.judge.pair_figures import PAIR_FIGURES, PairFigure
+from rubricweb.engine.agreement.judge.pairs import compare_labels, pair_kappa_within
 from rubricweb.engine.agreement.metrics import METRICS, Metric
 from rubricweb.engine.agreement.raters.ceiling import (
     HumanCeiling,
@@ -44,6 +41,7 @@ from rubricweb.engine.agreement.raters.many_raters import (
     raw_agreement,
     unit_agreement,
 )
+from rubricweb.engine.agreement.raters.rater_figures import RATER_FIGURES, People, RaterFigure
 from rubricweb.engine.agreement.raters.rater_pairs import RaterMatrix, mean_pair_kappa, rater_matrix
 from rubricweb.engine.agreement.raters.repeats import (
     Steadiness,
@@ -86,9 +84,11 @@ from rubricweb.engine.published.former_names import refuse_name
 
 __all__ = [
     "METRICS",
+    "PAIR_FIGURES",
+    "RATER_FIGURES",
     "CochranQ",
-    "Confusion",
     "Figure",
+    "FigureRow",
     "HumanCeiling",
     "JudgeSeat",
     "Labelling",
@@ -96,13 +96,15 @@ __all__ = [
     "McNemar",
     "MeanRates",
     "Metric",
-    "OptionAgreement",
     "OptionScale",
     "OptionShares",
     "PairAgreement",
+    "PairFigure",
     "PairedT",
+    "People",
     "PeopleMean",
     "PeopleWithin",
+    "RaterFigure",
     "RaterLeniency",
     "RaterMatrix",
     "Ratings",

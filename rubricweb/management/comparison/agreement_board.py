@@ -2,6 +2,8 @@
 
 import argparse
 
+from rubricweb.engine.agreement import RATER_FIGURES, Figure
+from rubricweb.engine.agreement.figure_rows import shown_in
 from rubricweb.engine.number_format import counted, number, text_of, value_of
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import resolve_actor
@@ -9,7 +11,7 @@ from rubricweb.management.terminal.printed import Table, Terminal, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.unavailable import print_unavailable
 from rubricweb.models import Criterion, ReviewQueue, Role
-from rubricweb.selectors.comparison.board.board import AgreementBoard, agreement_board
+from rubricweb.selectors.comparison.board.board import AgreementBoard, CriterionAgreement, agreement_board
 from rubricweb.selectors.comparison.board.raters import PairCell, RaterName
 from rubricweb.selectors.teams import lookup
 
@@ -53,16 +55,22 @@ def _print(board: AgreementBoard) -> None:
         print_unavailable(board.unavailable)
     if not board.reviews:
         return
-    table = _table("criterion", "units", "α", "mean κ", "raw", "ceiling", "seconds")
+    shorts = dict.fromkeys(row.short for row in shown_in("board", shown_in("terminal", RATER_FIGURES)))
+    columns = [short for short in shorts if any(short in _by_short(row) for row in board.rows)]
+    table = _table("criterion", "units", *columns, "seconds")
     for row in board.rows:
-        shown = board.within if row.criterion is None and board.within is not None else None
-        alpha, kappa = (row.alpha, row.kappa) if shown is None else (shown.alpha, shown.pair_kappa)
-        figures = (alpha, kappa, row.raw, row.ceiling.accuracy)
+        figures = _by_short(row)
+        if row.criterion is None and board.within is not None:
+            figures |= {
+                "α": board.within.alpha,
+                "mean κ": board.within.pair_kappa,
+                "ceiling κ": board.within.kappa,
+            }
         seconds = "not measured" if not row.seconds.n else f"{row.seconds.value:.0f}"
         table.add_row(
             row.name,
             f"{row.alpha.n}{_few(row.alpha.n, board)}",
-            *map(text_of, figures),
+            *(text_of(figures.get(short)) for short in columns),
             seconds,
             end_section=row.criterion is None,
         )
@@ -89,6 +97,12 @@ def _print(board: AgreementBoard) -> None:
         console.print(
             f"Week of {week.monday}: α {text_of(week.alpha)}{few} over {counted(week.items, 'item')}"
         )
+
+
+def _by_short(row: CriterionAgreement) -> dict[str, Figure]:
+    """The figures of a row under the heads of their columns; α is one column, whatever the scale."""
+    shown = shown_in("board", shown_in("terminal", RATER_FIGURES))
+    return {one.short: row.figures[one.name] for one in shown if one.name in row.figures}
 
 
 def _print_matrix(console: Terminal, board: AgreementBoard) -> None:

@@ -5,9 +5,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubricweb import access
-from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement
+from rubricweb.engine.agreement import (
+    PAIR_FIGURES,
+    RATER_FIGURES,
+    HumanCeiling,
+    PairAgreement,
+    PairFigure,
+    RaterFigure,
+)
+from rubricweb.engine.agreement.figure_rows import shown_in
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.agreement.raters.leading import kappa_of
 from rubricweb.engine.number_format import counted, interval_text, low_end_words, share, text_of
 from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid
@@ -27,24 +34,33 @@ from rubricweb.selectors.runs.over_time.version_pairs import version_called, ver
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets.halves import looks
 
-FIGURES = ("accuracy", "balanced_accuracy", "mcc")
-OPTION_FIGURES = ("quadratic_kappa", "adjacent_accuracy", "steps_apart", "value_error", "macro_f1")
-REASONED = ("balanced_accuracy", "kappa", "mcc")
-"""Figures that a small class leaves with little to tell, and one verdict throughout without a value."""
 ALL = "all criteria"
-COLUMNS = {
-    "n": "n",
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced acc.",
-    "kappa": "κ",
-    "mcc": "MCC",
-    "bias": "bias",
-    "seat_kappa": "κ in a seat",
-    "ceiling_kappa": "people's κ",
-    "human_alpha": "people's α",
-    "coverage": "coverage",
-    "errors": "errors",
-}
+
+
+def _columns() -> dict[str, str]:
+    """What each row of the table has: its name there → the head of the column."""
+    return {
+        "n": "n",
+        **{row.name: row.short for row in _pair_rows()},
+        "bias": "bias",
+        "seat_kappa": "κ in a seat",
+        "ceiling_kappa": "people's κ",
+        "human_alpha": "people's α",
+        **{row.name: f"people's {row.short}" for row in _people_rows()},
+        "coverage": "coverage",
+        "errors": "errors",
+    }
+
+
+def _pair_rows(*, of_steps: bool = False) -> list[PairFigure]:
+    """Those every criterion has, or those of ordered options alone."""
+    return [row for row in shown_in("terminal", PAIR_FIGURES) if row.is_of_steps == of_steps]
+
+
+def _people_rows(*, of_steps: bool = False) -> list[RaterFigure]:
+    """The same of people among themselves; α has a column of its own."""
+    rows = shown_in("compare", shown_in("terminal", RATER_FIGURES))
+    return [row for row in rows if row.is_of_steps == of_steps and row.about != "alpha"]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -123,30 +139,25 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
         "coverage": comparison.coverage,
         "errors": comparison.errors,
     }
-    overall |= _pair(comparison.overall) | _human_ceiling(comparison.ceiling)
+    overall |= _pair(comparison.overall) | _human_ceiling(comparison.ceiling) | dict(comparison.human_figures)
     if within is not None:
-        overall |= {"kappa": within.kappa, "human_alpha": within.human_alpha}
+        overall |= {"cohen_kappa": within.kappa, "human_alpha": within.human_alpha}
         overall |= {"seat_kappa": within.seat.judge_kappa, "ceiling_kappa": within.seat.kappa}
     yield ALL, overall
     for row in comparison.criteria:
-        pair = row.pair if row.options is None else row.options
         own = {
             "bias": row.bias,
             "human_alpha": row.human_alpha,
-            "coverage": _coverage(pair),
+            "coverage": _coverage(row.agreement),
             "errors": row.errors,
         }
-        own |= _human_ceiling(row.ceiling)
-        more: dict[str, Any] = {"kind": row.criterion.kind}
-        if row.options is not None:
-            more |= {name: getattr(row.options, name) for name in OPTION_FIGURES}
-        if row.mean_value is not None:
-            more |= {"mean_value": row.mean_value}
-        yield str(row.criterion.name), {**_pair(pair), **own, **more}
+        own |= _pair(row.agreement) | _human_ceiling(row.ceiling)
+        yield str(row.criterion.name), {**own, **row.human_figures}
 
 
-def _pair(pair: PairAgreement | OptionAgreement) -> dict[str, Any]:
-    return {"n": pair.n, **{name: getattr(pair, name) for name in FIGURES}, "kappa": kappa_of(pair)}
+def _pair(pair: PairAgreement) -> dict[str, Any]:
+    """Every figure, κ that which is to be shown."""
+    return {"n": pair.n, **pair.figures, "cohen_kappa": pair.leading_kappa}
 
 
 def _human_ceiling(ceiling: HumanCeiling) -> dict[str, Any]:
@@ -160,7 +171,7 @@ def _human_ceiling(ceiling: HumanCeiling) -> dict[str, Any]:
     }
 
 
-def _coverage(pair: PairAgreement | OptionAgreement) -> float | None:
+def _coverage(pair: PairAgreement) -> float | None:
     """Share of the labelled units on which the judge gave an answer, abstentions among them."""
     units = pair.n + pair.abstained + pair.missing
     return (units - pair.missing) / units if units else None
@@ -180,12 +191,12 @@ def _print(comparison: Comparison) -> None:
         console.print(comparison.together)
     table = Table()
     table.add_column("criterion")
-    for title in COLUMNS.values():
+    for title in (columns := _columns()).values():
         table.add_column(title, justify="right", no_wrap=True)
     for name, row in _rows(comparison):
         table.add_row(
             name,
-            *(_shown(row[key], row["n"], signed=key == "bias") for key in COLUMNS),
+            *(_shown(row.get(key), row["n"], signed=key == "bias") for key in columns),
             end_section=name == ALL,
         )
     console.print(table)
@@ -195,11 +206,12 @@ def _print(comparison: Comparison) -> None:
         if one.mean_value is not None:
             console.print(f"{one.criterion.name}: a check, {text_of(one.mean_value)} on average.")
         elif one.options is not None and one.options.quadratic_kappa is not None:
-            console.print(
-                f"{one.criterion.name}: ordered options, κ with quadratic weights "
-                f"{_said(one.options.quadratic_kappa)}, "
-                f"within one step {text_of(one.options.adjacent_accuracy)}."
-            )
+            of_judge = [(row.short, one.options.figures[row.name]) for row in _pair_rows(of_steps=True)]
+            of_people = [
+                (f"people's {row.short}", one.human_figures[row.name]) for row in _people_rows(of_steps=True)
+            ]
+            told = ", ".join(f"{name} {_said(figure)}" for name, figure in (*of_judge, *of_people))
+            console.print(f"{one.criterion.name}: ordered options, {told}.")
     if any(row.criterion.kind != "binary" for row in comparison.criteria):
         console.print(f"All criteria pools the {comparison.n_binary} labels of binary criteria.")
     if (panel := comparison.panel) is not None:
@@ -244,9 +256,10 @@ def _print_leading(comparison: Comparison) -> None:
             f"figure to go by: {text_of(leading.kappa)}. There a tie is ½; κ leaves ties out."
         )
     for name, row in _rows(comparison):
-        reasons = {key: row[key].reason for key in REASONED if (row[key].small or row[key].value is None)}
+        figures = {one.short: row[one.name] for one in _pair_rows() if one.of_table is not None}
+        reasons = {key: one.reason for key, one in figures.items() if one.small or one.value is None}
         for reason in dict.fromkeys(reasons.values()):
-            columns = ", ".join(COLUMNS[key] for key, why in reasons.items() if why == reason)
+            columns = ", ".join(key for key, why in reasons.items() if why == reason)
             if row["n"]:
                 console.print(f"{name}, {columns}: {reason}.")
 
@@ -299,13 +312,13 @@ def _members(panel: PanelComparison) -> Table:
         table.add_column(title, justify="left" if title in ("member", "on") else "right")
     for member in panel.members:
         choices = [(one.criterion.name, one.options) for one in member.criteria if one.options is not None]
-        rows: list[tuple[str, PairAgreement | OptionAgreement]] = [*choices]
+        rows: list[tuple[str, PairAgreement]] = [*choices]
         if len(choices) < len(member.criteria) or not choices:
             rows.insert(0, ("met or unmet", member.overall))
         for place, (what, pair) in enumerate(rows):
             counts = ("", "") if place else (str(member.failed), str(member.unasked))
             name = "" if place else member.name
-            kappa = member.leading.kappa if pair is member.overall else kappa_of(pair)
+            kappa = member.leading.kappa if pair is member.overall else pair.leading_kappa
             figures = text_of(pair.accuracy), _said(kappa)
             if pair is member.overall and member.leading.name != "κ":
                 what = f"{what}, {member.leading.name}"

@@ -79,19 +79,20 @@ class Comparison:
 
     `units` counts units with a ground truth, on `items`; of those the judge gave a label on `judged`
     (`coverage` is their share) and failed on `errors`. `undecided` counts units where people are tied.
-    `overall`, `human_alpha` and `ceiling` pool the `n_binary` units of binary criteria only, by effect: MET
-    there says that an answer helped the score, whatever the sign of its criterion. Options of different
-    criteria are no common scale. `within` is the same with chance counted within each criterion, and what is
-    claimed rests on it; None where there is one criterion only, or all are items' own. `bias` is over all
-    units both gave a value, `rates` over those of binary criteria, by effect; both are means over the
-    means of each unit's raters, ties among them. `scores` compares whole items, whatever the kinds of
-    their criteria. `panel` has the judges of a panel one by one, None for a single judge.
-    `of_other_systems` counts units of items of system versions that none of the runs is about, and
-    `on_other_versions` those labelled by another version of the rubric than the run's: the run was asked
-    neither, and they are in no figure. `unavailable` says why no unit has an answer of both sides,
-    `describes` of which items the figures tell. `tested` are those of the units that are on test cases,
-    and `look` the look at these that was counted for it, if one was. `judge_version` is the version of its
-    judge that graded the run, None without one and while it is not told.
+    `overall`, `human_alpha`, `human_figures` (by name, α among them) and `ceiling` pool the `n_binary`
+    units of binary criteria only, by effect: MET there says that an answer helped the score, whatever the
+    sign of its criterion. Options of different criteria are no common scale. `within` is the same with
+    chance counted within each criterion, and what is claimed rests on it; None where there is one
+    criterion only, or all are items' own. `bias` is over all units both gave a value, `rates` over those
+    of binary criteria, by effect; both are means over the means of each unit's raters, ties among them.
+    `scores` compares whole items, whatever the kinds of their criteria. `panel` has the judges of a panel
+    one by one, None for a single judge. `of_other_systems` counts units of items of system versions that
+    none of the runs is about, and `on_other_versions` those labelled by another version of the rubric
+    than the run's: the run was asked neither, and they are in no figure. `unavailable` says why no unit
+    has an answer of both sides, `describes` of which items the figures tell. `tested` are those of the
+    units that are on test cases, and `look` the look at these that was counted for it, if one was.
+    `judge_version` is the version of its judge that graded the run, None without one and while it is not
+    told.
     """
 
     run: Run
@@ -103,6 +104,7 @@ class Comparison:
     bias: Figure
     rates: MeanRates
     human_alpha: Figure
+    human_figures: Mapping[str, Figure]
     ceiling: HumanCeiling
     within: WithinCriteria | None
     scores: ScoreComparison
@@ -165,9 +167,9 @@ class Comparison:
     @property
     def scale_low(self) -> float:
         """Where the drawings of κ and α must begin so that nothing is cut off: 0, or the tenth below."""
-        figures = [figure for row in self.criteria for figure in (row.pair.kappa, row.human_alpha)]
-        figures += [row.options.kappa for row in self.criteria if row.options is not None]
-        figures += [self.overall.kappa, self.overall.mcc, self.human_alpha]
+        figures = [*self.overall.figures.values(), *self.human_figures.values(), self.human_alpha]
+        for row in self.criteria:
+            figures += [*row.agreement.figures.values(), *row.human_figures.values(), row.human_alpha]
         if (within := self.within) is not None:
             figures += [within.kappa, within.human_alpha, within.seat.kappa, within.seat.judge_kappa]
         for ceiling in (self.ceiling, *(row.ceiling for row in self.criteria)):
@@ -177,7 +179,7 @@ class Comparison:
 
     @property
     def matrix(self) -> tuple[ConfusionMatrixRow, ...]:
-        return confusion_matrix(self.overall.confusion)
+        return confusion_matrix(self.overall)
 
     @property
     def leaning(self) -> str:
@@ -221,6 +223,7 @@ def compare(
     units = sorted(unit for unit, truth in truths.items() if truth.verdict is not None)
     binary = [unit for unit in units if unit[1] not in others]
     labelled_binary = [unit for unit in truths if unit[1] not in others]
+    people = pooled.people(labelled_binary)
     scores = compare_item_scores(run, queues, evidence, by_rater, hidden)
     return Comparison(
         run=run,
@@ -231,7 +234,8 @@ def compare(
         has_penalties=evidence.has_penalties,
         bias=bias_of(evidence.valued(sorted(truths))),
         rates=rates_of(pooled.valued(sorted(labelled_binary))),
-        human_alpha=pooled.alpha(labelled_binary),
+        human_alpha=people.alpha,
+        human_figures=people.figures("compare"),
         ceiling=pooled.ceiling(labelled_binary),
         within=pooled.within(binary, labelled_binary, {criterion.pk for criterion in criteria}),
         scores=scores,

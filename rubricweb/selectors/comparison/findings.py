@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, holm
+from rubricweb.engine.agreement import HumanCeiling, PairAgreement, holm
 from rubricweb.engine.agreement.intervals import Figure, p_against, simultaneous, widened
 from rubricweb.engine.agreement.intervals import within as inside
 from rubricweb.engine.agreement.raters.leading import IN_SEAT, WITHIN, LeadingKappa
@@ -187,7 +187,7 @@ def _people_over_all(comparison: Comparison) -> Iterator[ComparisonFinding | Non
         yield _human_ceiling(ceiling, apart, within=f" {WITHIN}")
 
 
-def _choice(row: CriterionComparison, options: OptionAgreement, kappa: _Tested) -> ComparisonFinding:
+def _choice(row: CriterionComparison, options: PairAgreement, kappa: _Tested) -> ComparisonFinding:
     """The same of one choice."""
     same = f"They choose the same option on {share(options.accuracy.value)} of {options.n:,} items."
     if options.adjacent_accuracy is not None and options.adjacent_accuracy.value is not None:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rubricweb.engine.agreement import Figure, OptionAgreement, PairAgreement
+from rubricweb.engine.agreement import Figure, PairAgreement
 from rubricweb.engine.agreement.raters.leading import LeadingKappa, leading_kappa
 from rubricweb.models import Criterion, MemberSnapshot, ReviewQueue, Run, Vote
 from rubricweb.selectors.labels.by_kind import Evidence, tied_share
@@ -17,7 +17,7 @@ class MemberOnCriterion:
 
     criterion: Criterion
     pair: PairAgreement | None
-    options: OptionAgreement | None
+    options: PairAgreement | None
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class PanelOnCriterion:
 
     criterion: Criterion
     alpha: Figure
-    members: tuple[tuple[str, PairAgreement | OptionAgreement | None], ...]
+    members: tuple[tuple[str, PairAgreement | None], ...]
 
 
 def compare_members(
@@ -112,9 +112,9 @@ def compare_members(
             _member(member, replace(evidence, judged=votes[member.name]), asked, by_criterion, binary)
             for member in panel.members
         ),
-        alpha=members.by_effect.alpha(binary),
+        alpha=members.by_effect.people(binary).alpha,
         alpha_within=members.by_effect.alpha_within(binary, of_rubric),
-        alphas=tuple((one, members.alpha_of(one, by_criterion[one.pk])) for one in asked),
+        alphas=tuple((one, members.people(by_criterion[one.pk], one).alpha) for one in asked),
     )
 
 

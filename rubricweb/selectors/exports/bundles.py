@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rubricweb.engine.agreement import Figure
+from rubricweb.engine.agreement import PAIR_FIGURES, Figure, PairAgreement
 from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement, BundledNote
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.label_provenance import NOT_COUNTED, UsedDecision
@@ -35,6 +35,7 @@ from rubricweb.selectors.exports.exports import (
 )
 from rubricweb.selectors.exports.ground_truth import SettledLabels, ground_truth_items
 from rubricweb.selectors.exports.label_lineage import CountedLabels
+from rubricweb.selectors.labels.by_kind import CriterionComparison
 
 
 def dataset_file(
@@ -196,7 +197,7 @@ def agreement_table(comparison: Comparison) -> dict[str, Any]:
         "coverage": comparison.coverage,
         "bias": asdict(comparison.bias),
         "rates": asdict(comparison.rates),
-        "overall": _figures(comparison.overall) | {"human_alpha": asdict(comparison.human_alpha)},
+        "overall": _by_field(comparison.overall) | _of_people(comparison),
         "within": None if comparison.within is None else asdict(comparison.within),
         "scores": _figures(comparison.scores.agreement),
         "criteria": [
@@ -208,12 +209,23 @@ def agreement_table(comparison: Comparison) -> dict[str, Any]:
                 "bias": asdict(row.bias),
                 "rates": asdict(row.rates),
             }
-            | _figures(row.pair if row.options is None else row.options)
-            | {"human_alpha": asdict(row.human_alpha)}
+            | _by_field(row.agreement)
+            | _of_people(row)
             | ({} if row.mean_value is None else {"mean_value": asdict(row.mean_value)})
             for row in comparison.criteria
         ],
     }
+
+
+def _by_field(agreement: PairAgreement) -> dict[str, Any]:
+    """Every figure of the judge with people, as plain data under the names the API has."""
+    fields = {row.name: row.field or row.name for row in PAIR_FIGURES}
+    return {fields[name]: asdict(figure) for name, figure in agreement.figures.items()}
+
+
+def _of_people(measured: Comparison | CriterionComparison) -> dict[str, Any]:
+    figures = {name: asdict(figure) for name, figure in measured.human_figures.items()}
+    return {"human_alpha": asdict(measured.human_alpha), "human_figures": figures}
 
 
 def _figures(measured: Any) -> dict[str, Any]:

@@ -12,12 +12,10 @@ from rubricweb.engine.agreement import (
     Figure,
     HumanCeiling,
     MeanRates,
-    OptionAgreement,
     OptionScale,
     PairAgreement,
+    People,
     Ratings,
-    alpha_nominal,
-    alpha_ordinal,
     alpha_within,
     compare_labels,
     compare_options,
@@ -26,8 +24,8 @@ from rubricweb.engine.agreement import (
     pair_kappa_within,
     seat_within,
 )
-from rubricweb.engine.agreement.judge.matrix import ConfusionMatrixRow, confusion_matrix, option_matrix
-from rubricweb.engine.agreement.raters.leading import LeadingKappa, WithinCriteria, kappa_of, leading_kappa
+from rubricweb.engine.agreement.judge.matrix import ConfusionMatrixRow, confusion_matrix
+from rubricweb.engine.agreement.raters.leading import LeadingKappa, WithinCriteria, leading_kappa
 from rubricweb.engine.agreement.raters.unit_values import UnitValue, bias_of, rates_of
 from rubricweb.engine.agreement.ratings import VERDICT_VALUES, cluster_codes
 from rubricweb.engine.agreement.scores.pairing import case_means
@@ -49,22 +47,28 @@ class CriterionComparison:
     judge's answers move the score beside people's, see `effect_bias`, and `rates` what both give on average:
     these two are means, over the means of each unit's raters, ties among them. `units` have a ground truth;
     on `undecided` others people are tied.
-    `human_alpha` is nominal, or ordinal where the options are steps; `ceiling` holds one person, and
-    the judge in that person's seat, against the others, with quadratic weights for steps.
+    `human_figures` are those of people among themselves by name, α of the scale among them. `ceiling` holds
+    one person, and the judge in that person's seat, against the others, with quadratic weights for steps.
     """
 
     criterion: Criterion
     pair: PairAgreement
-    options: OptionAgreement | None
+    options: PairAgreement | None
     mean_value: Figure | None
     bias: Figure
     rates: MeanRates
     human_alpha: Figure
+    human_figures: Mapping[str, Figure]
     ceiling: HumanCeiling
     units: int
     undecided: int
     errors: int
     adjudicated: int
+
+    @property
+    def agreement(self) -> PairAgreement:
+        """That of its kind; without units of a check."""
+        return self.pair if self.options is None else self.options
 
     @property
     def tied_share(self) -> float | None:
@@ -74,12 +78,11 @@ class CriterionComparison:
     @property
     def leading(self) -> LeadingKappa:
         """The κ to show first and speak of; of a check it is undefined."""
-        pair = self.pair if self.options is None else self.options
-        return leading_kappa(kappa_of(pair), self.ceiling, None, self.tied_share)
+        return leading_kappa(self.agreement.leading_kappa, self.ceiling, None, self.tied_share)
 
     @property
     def matrix(self) -> tuple[ConfusionMatrixRow, ...]:
-        return confusion_matrix(self.pair.confusion) if self.options is None else option_matrix(self.options)
+        return confusion_matrix(self.agreement)
 
     @property
     def value_bias(self) -> float | None:
@@ -195,7 +198,7 @@ class Evidence:
         """One criterion over its `labelled` units and those a check measured."""
         units = sorted(unit for unit in labelled if self.truths[unit].verdict is not None)
         valued = self.valued(sorted(labelled))
-        is_choice = criterion.kind == "choice"
+        is_choice, people = criterion.kind == "choice", self.people(labelled, criterion)
         return CriterionComparison(
             criterion=criterion,
             pair=self.pair([] if is_choice else units),
@@ -203,7 +206,8 @@ class Evidence:
             mean_value=self._mean(criterion, checked) if criterion.kind == "check" else None,
             bias=bias_of(valued),
             rates=rates_of(valued, value_ends(criterion) or NORMALISED),
-            human_alpha=self.alpha_of(criterion, labelled),
+            human_alpha=people.alpha,
+            human_figures=people.figures("compare"),
             ceiling=self.ceiling(labelled, criterion),
             units=len(units),
             undecided=len(labelled) - len(units),
@@ -213,7 +217,7 @@ class Evidence:
 
     def against_people(
         self, criterion: Criterion, labelled: Sequence[Unit]
-    ) -> tuple[PairAgreement | None, OptionAgreement | None]:
+    ) -> tuple[PairAgreement | None, PairAgreement | None]:
         """The judge against people alone: of a binary criterion the first, of a choice the second."""
         units = sorted(unit for unit in labelled if self.truths[unit].verdict is not None)
         if criterion.kind == "choice":
@@ -230,9 +234,11 @@ class Evidence:
             seed=self.seed,
         )
 
-    def alpha(self, units: Sequence[Unit]) -> Figure:
-        """Krippendorff's α, nominal, of those who labelled units of binary criteria."""
-        return alpha_nominal(self._ratings(units), resamples=self.resamples, seed=self.seed)
+    def people(self, units: Sequence[Unit], criterion: Criterion | None = None) -> People:
+        """Those who labelled units of binary criteria, or of one criterion of any kind."""
+        is_ordinal = criterion is not None and criterion.scale_type == "ordinal"
+        ratings = self._ratings(units, criterion)
+        return People(ratings, is_ordinal=is_ordinal, resamples=self.resamples, seed=self.seed)
 
     def ceiling(self, units: Sequence[Unit], criterion: Criterion | None = None) -> HumanCeiling:
         """One person against the others and the judge in that person's seat, where the judge answered.
@@ -254,7 +260,7 @@ class Evidence:
     def within(
         self, units: Sequence[Unit], labelled: Sequence[Unit], of_rubric: Collection[int]
     ) -> WithinCriteria | None:
-        """`pair`, `alpha` and `ceiling` over these units of binary criteria, chance counted within each.
+        """`pair`, α of people and `ceiling` over these units of binary criteria, chance counted within each.
 
         A criterion that one item alone brings has too few units for a chance of its own: all that are not
         `of_rubric` count as one. None where that leaves one criterion.
@@ -278,7 +284,7 @@ class Evidence:
         )
 
     def alpha_within(self, units: Sequence[Unit], of_rubric: Collection[int]) -> Figure | None:
-        """`alpha` with chance counted within each criterion; None where `within` is."""
+        """α of `people` with chance counted within each criterion; None where `within` is."""
         criteria = [_criterion_of(unit, of_rubric) for unit in units if self.labelled[unit]]
         if len({_criterion_of(unit, of_rubric) for unit in units}) < 2:
             return None
@@ -292,7 +298,7 @@ class Evidence:
         figure = mean_figure(means.tolist(), limits=value_ends(criterion))
         return replace(figure, n=len(units))
 
-    def _options(self, criterion: Criterion, units: Sequence[Unit]) -> OptionAgreement:
+    def _options(self, criterion: Criterion, units: Sequence[Unit]) -> PairAgreement:
         return compare_options(
             [self.truths[unit].verdict for unit in units],
             [self.judged.labels.get(unit) for unit in units],
@@ -306,11 +312,6 @@ class Evidence:
             resamples=self.resamples,
             seed=self.seed,
         )
-
-    def alpha_of(self, criterion: Criterion, units: Sequence[Unit]) -> Figure:
-        """Krippendorff's α of those who labelled one criterion, ordinal where its options are steps."""
-        measure = alpha_ordinal if criterion.scale_type == "ordinal" else alpha_nominal
-        return measure(self._ratings(units, criterion), resamples=self.resamples, seed=self.seed)
 
     def _ratings(self, units: Sequence[Unit], criterion: Criterion | None = None) -> Ratings:
         is_choice = criterion is not None and criterion.kind == "choice"

@@ -12,6 +12,8 @@ from rubricweb.models import Role
 from rubricweb.selectors.comparison.board import board as selected
 from rubricweb.selectors.comparison.board.rows import COLUMNS, board_rows
 from rubricweb.web.comparison.board_answer import board_answer
+from rubricweb.web.comparison.figure_tables import board_table
+from rubricweb.web.comparison.tiles import board_tiles
 from rubricweb.web.csv_files import csv_file
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.shared.titles import titles
@@ -37,6 +39,8 @@ def board(request: TeamRequest, queue_id: int) -> HttpResponse:
     context |= titles(request, [row.item_id for row in figures.hardest]) | {
         "board": figures,
         "answer": board_answer(figures),
+        "tiles": list(board_tiles(figures)),
+        "table": board_table(figures),
     }
     part = request.htmx and not request.htmx.boosted
     return render(request, f"comparison/agreement/{'_' if part else ''}board.html", context)

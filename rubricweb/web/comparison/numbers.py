@@ -25,12 +25,9 @@ def comparison_rows(comparison: Comparison) -> Iterator[Row]:
 
 
 def _overall(comparison: Comparison) -> Iterator[tuple[str, Figure]]:
-    pair, within = comparison.overall, comparison.within
-    yield "accuracy", pair.accuracy
-    yield "balanced_accuracy", pair.balanced_accuracy
-    yield "cohen_kappa", pair.kappa
-    yield "mcc", pair.mcc
-    yield "alpha_nominal", comparison.human_alpha
+    within = comparison.within
+    yield from comparison.overall.figures.items()
+    yield from comparison.human_figures.items()
     if within is not None:
         yield "cohen_kappa_within", within.kappa
         yield "alpha_within", within.human_alpha
@@ -41,14 +38,12 @@ def _overall(comparison: Comparison) -> Iterator[tuple[str, Figure]]:
 
 
 def _of_criterion(row: CriterionComparison) -> Iterator[tuple[str, Figure]]:
+    """`kappa` is the one that leads, `alpha` that of the criterion's scale."""
     if row.mean_value is not None:
         yield "mean_value", row.mean_value
         return
-    pair = row.pair if row.options is None else row.options
-    yield "accuracy", pair.accuracy
-    if row.options is None:
-        yield "balanced_accuracy", row.pair.balanced_accuracy
-        yield "mcc", row.pair.mcc
+    yield from row.agreement.figures.items()
+    yield from row.human_figures.items()
     yield "kappa", row.leading.kappa
     yield "alpha", row.human_alpha
     yield from _shared(row.bias, row.rates, row.ceiling)

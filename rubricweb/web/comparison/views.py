@@ -26,6 +26,7 @@ from rubricweb.services.datasets.halves import looks
 from rubricweb.web.comparison import words
 from rubricweb.web.comparison.answer import comparison_answer
 from rubricweb.web.comparison.asides import dots, faults
+from rubricweb.web.comparison.figure_tables import figure_lines, verdict_rows
 from rubricweb.web.comparison.forms import ComparisonQuery, read_asked
 from rubricweb.web.comparison.numbers import COLUMNS, comparison_rows
 from rubricweb.web.comparison.opened import opened_criterion
@@ -59,7 +60,8 @@ def compare(request: TeamRequest) -> HttpResponse:
     if asked.as_file:
         return csv_file(f"comparison-{run.pk}.csv", COLUMNS, comparison_rows(comparison))
     waiting = inbox.inbox(inbox.scope(request.team, request.user, selection.queues, run))
-    choices = [row for row in comparison.criteria if row.options is not None]
+    low = comparison.scale_low
+    choices = [(row, list(figure_lines(row, low))) for row in comparison.criteria if row.options is not None]
     rubric = run.rubric_version.rubric if run.rubric_version is not None else None
     todo = rubric_todo(rubric, viewer=request.user) if rubric is not None else []
     answer = comparison_answer(comparison, asked.by, asked.criterion_id)
@@ -78,7 +80,7 @@ def compare(request: TeamRequest) -> HttpResponse:
         "special_cases": list(words.special_cases(comparison, inbox_url, has_choices=bool(choices))),
         "bias_words": words.bias_words(comparison.scores.agreement, comparison.confidence),
         "estimate_words": words.estimate_words(comparison.scores.estimate),
-        "binary": [row for row in comparison.criteria if row.criterion.kind == "binary"],
+        "binary": verdict_rows(comparison),
         "choices": choices,
         "checks": [row for row in comparison.criteria if row.mean_value is not None],
         "findings": findings(comparison),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rubricweb.engine.agreement import METRICS, Figure, Ratings
+from tests.tools import renew_figures
 
 LEVELS, VALUES = ("low", "mid", "high"), (0.0, 0.5, 1.0)
 PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "agreement.md"
@@ -61,6 +62,10 @@ def test_names_are_keys_and_anchors():
 def test_the_page_explains_every_measure_and_no_other():
     headings = re.findall(r"^### `(.+)`$", PAGE.read_text(), re.MULTILINE)
     assert headings == list(METRICS)
+
+
+def test_the_table_of_the_page_is_that_of_the_rows():
+    assert renew_figures.PAGE.read_text() == renew_figures.renewed()
 
 
 def test_the_same_seed_gives_the_same_interval():

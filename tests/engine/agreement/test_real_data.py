@@ -65,9 +65,9 @@ def test_a_recorded_judge_against_the_majority_of_experts(expert_rows):
     )
     assert (found.n, found.missing, found.abstained) == (504, 0, 0)
     assert found.accuracy.value == pytest.approx(0.3393, abs=5e-5)
-    assert found.balanced_accuracy.value == pytest.approx(0.5844, abs=5e-5)
+    assert found.figures["balanced_accuracy"].value == pytest.approx(0.5844, abs=5e-5)
     assert found.kappa.value == pytest.approx(0.0608, abs=5e-5)
-    assert found.mcc.value == pytest.approx(0.1474, abs=5e-5)
+    assert found.figures["mcc"].value == pytest.approx(0.1474, abs=5e-5)
 
 
 def test_fleiss_kappa_of_the_experts(expert_rows):
@@ -173,7 +173,7 @@ def test_a_recorded_judges_options_and_expected_scores_against_people():
     )
     kappa = sklearn_metrics.cohen_kappa_score(one, other, weights="quadratic", labels=range(1, 5))
     assert found.quadratic_kappa.value == pytest.approx(kappa)
-    assert found.steps_apart.value == pytest.approx(np.abs(np.subtract(one, other)).mean())
+    assert found.figures["steps_apart"].value == pytest.approx(np.abs(np.subtract(one, other)).mean())
 
     judged = [expected[text] for text in both]
     scores = compare_scores(one, judged)

@@ -46,9 +46,9 @@ def test_figures_are_those_worked_out_by_hand(people: Cast, graded) -> None:
     assert (found.units, found.judged, found.errors, found.coverage) == (4, 4, 0, 1.0)
     assert found.overall.n == 4
     assert found.overall.accuracy.value == pytest.approx(0.75)
-    assert found.overall.balanced_accuracy.value == pytest.approx(0.75)
+    assert found.overall.figures["balanced_accuracy"].value == pytest.approx(0.75)
     assert found.overall.kappa.value == pytest.approx(0.5)
-    assert found.overall.mcc.value == pytest.approx(0.5774, abs=1e-4)
+    assert found.overall.figures["mcc"].value == pytest.approx(0.5774, abs=1e-4)
     # α: 12 values, 6 MET, 6 UNMET; per unit disagreeing ordered pairs / (m − 1): 0, 4/2, 0, 4/2 → D_o = 4;
     # expected (144 − 72) / 11 = 6.545; α = 1 − 4 / 6.545 = 0.3889.
     assert found.human_alpha.value == pytest.approx(0.3889, abs=1e-4)

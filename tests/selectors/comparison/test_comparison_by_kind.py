@@ -120,8 +120,7 @@ def test_steps_are_compared_as_steps(found: comparison.Comparison) -> None:
     # + 1·1·4 + 1·2·1) / 4 = 20 / 4, so 1 − 4·1 / 20.
     assert tone.options.quadratic_kappa is not None
     assert tone.options.quadratic_kappa.value == pytest.approx(0.8)
-    assert tone.options.steps_apart is not None
-    assert tone.options.steps_apart.value == pytest.approx(1 / 4)
+    assert tone.options.figures["steps_apart"].value == pytest.approx(1 / 4)
     # 0.5 above on the second; on the third Plain, ½, beside a mean of Warm Plain Plain, 2/3. No majority.
     assert tone.value_bias == pytest.approx((1 / 2 - 1 / 6) / 4)
     assert tone.bias.n == 4
@@ -142,7 +141,7 @@ def test_unordered_options_have_no_steps(found: comparison.Comparison) -> None:
     # Truth A A B B C, judge A B B B C. κ: p_e = (2·1 + 2·3 + 1·1) / 25 = 0.36, (0.8 − 0.36) / 0.64.
     assert topic.options.kappa.value == pytest.approx(0.6875)
     # F1 of A 2/3, of B 4/5, of C 1.
-    assert topic.options.macro_f1.value == pytest.approx((2 / 3 + 4 / 5 + 1) / 3)
+    assert topic.options.figures["macro_f1"].value == pytest.approx((2 / 3 + 4 / 5 + 1) / 3)
     assert topic.options.quadratic_kappa is None
     assert topic.human_alpha.value == 1.0
 

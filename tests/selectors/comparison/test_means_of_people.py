@@ -68,7 +68,7 @@ THREE = {"x": "MUU" * 10, "y": "UMU" * 10, "z": "UUM" * 10}
 def test_a_judge_who_is_one_more_such_person_is_not_called_lenient(people: Cast) -> None:
     found = compared(people, [1], {"A": THREE}, ["M" * 10 + "U" * 20])
     # The majority says MET of none, so that the judge would be 1/3 above it; people say it of a third, as he.
-    assert (found.overall.confusion.met_met, found.overall.confusion.unmet_met) == (0, 10)
+    assert [row[0] for row in found.overall.confusion] == [0, 10]
     assert found.rates.people.value == pytest.approx(1 / 3)
     assert found.rates.judge.value == pytest.approx(1 / 3)
     assert found.bias.value == pytest.approx(0)

@@ -164,7 +164,7 @@ def test_a_rubric_without_binary_criteria_says_why_there_are_no_common_figures(
     content = text(page(sign_in(people.bob), url(people, "compare")))
     assert "No criterion is simply met or unmet here" in content
     assert "Coverage 100% a verdict on 8 of 8 units" in content  # four items, two criteria that are asked
-    assert "MCC" not in content.partition("What these figures mean")[0]
+    assert "MCC" not in content.partition("Criteria with options")[0]
 
 
 def test_scores_of_whole_items_are_held_against_each_other(people: Cast, sign_in, graded) -> None:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from rubricweb.engine.agreement.intervals import Floats, divide
+from rubricweb.engine.agreement.intervals import Floats, Statistic, divide
 
 Weighting = Literal["identity", "linear", "quadratic"]
 
@@ -64,6 +64,11 @@ def weighted_kappa(tables: Floats, weighting: Weighting = "quadratic") -> Floats
     expected = (margins * disagreement).sum(axis=(-2, -1))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(expected == 0, np.nan, 1 - n * observed / expected)
+
+
+def kappa_of(weighting: Weighting) -> Statistic:
+    """The κ of tables for a weighting: Cohen's plain one for identity."""
+    return cohen_kappa if weighting == "identity" else lambda some: weighted_kappa(some, weighting)
 
 
 def agreement_weights(levels: int, weighting: Weighting) -> Floats:

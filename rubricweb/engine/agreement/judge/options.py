@@ -7,22 +7,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rubricweb.engine.agreement.intervals import (
-    Figure,
-    Floats,
-    Statistic,
-    bootstrap_figure,
-    explained,
-    mean_of_sums,
-    resampled_sums,
-    share_figure,
-    table_grouping,
-    unseen_cells,
-)
+from rubricweb.engine.agreement.figure_rows import BINARY
+from rubricweb.engine.agreement.intervals import Figure, Floats, bootstrap_figure
 from rubricweb.engine.agreement.judge import tables
-from rubricweb.engine.agreement.judge.kappa import Weighting, cohen_kappa, weighted_kappa
+from rubricweb.engine.agreement.judge.pair_agreement import (
+    PairAgreement,
+    SetAside,
+    pair_agreement,
+    share_of,
+    table_sums,
+)
+from rubricweb.engine.agreement.judge.pair_figures import PairFigure
 from rubricweb.engine.agreement.ratings import GAP, Ratings, label_texts
 
 ScaleType = Literal["nominal", "ordinal"]
@@ -40,51 +36,6 @@ class OptionScale:
     gaps: Collection[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OptionShares:
-    """One option: how many units each side gave it, and its precision, recall and F1."""
-
-    label: str
-    reference: int
-    judged: int
-    precision: Figure
-    recall: Figure
-    f1: Figure
-
-
-@dataclass(frozen=True, slots=True)
-class OptionAgreement:
-    """How far a judge agrees with a reference over the full option list.
-
-    `confusion[i][j]` counts units the reference gave `levels[i]` and the judge `levels[j]`; options nobody
-    used have their row and column. `n` is their sum and every figure rests on it; `abstained` counts the
-    units where a side chose one of the set-aside labels, `missing` those where a side has no label at all.
-    `linear_kappa`, `quadratic_kappa`, `adjacent_accuracy`, `steps_apart` (mean absolute error in places on
-    the list) and `value_error` (mean absolute error in option values) are None for a nominal scale, and
-    `value_error` without values.
-    """
-
-    levels: tuple[str, ...]
-    n: int
-    abstained: int
-    missing: int
-    confusion: tuple[tuple[int, ...], ...]
-    options: tuple[OptionShares, ...]
-    accuracy: Figure
-    balanced_accuracy: Figure
-    macro_precision: Figure
-    macro_recall: Figure
-    macro_f1: Figure
-    mcc: Figure
-    kappa: Figure
-    linear_kappa: Figure | None
-    quadratic_kappa: Figure | None
-    adjacent_accuracy: Figure | None
-    steps_apart: Figure | None
-    value_error: Figure | None
-
-
-# Long because each figure of a choice is made from the same table of counts.
 def compare_options(
     reference: Sequence[str | None],
     judged: Sequence[str | None],
@@ -93,7 +44,7 @@ def compare_options(
     *,
     resamples: int = 1000,
     seed: int = 0,
-) -> OptionAgreement:
+) -> PairAgreement:
     """Compare two columns of option labels over the same units.
 
     `reference[i]` and `judged[i]` are one of the scale's levels or gaps, matched after strip and casefold, or
@@ -116,96 +67,50 @@ def compare_options(
     ratings = Ratings.from_columns(
         [reference, judged], clusters=clusters, levels=scale.levels, values=scale.values, gaps=scale.gaps
     )
-    counts = two_rater_counts(ratings)
-    drawn = resamples if len(counts) > 1 else 0
-    sums = resampled_sums(
-        counts, resamples=drawn, seed=seed, unseen=unseen_cells(len(ratings.labels), table_grouping(counts))
+    missing = np.array(
+        [one is None or other is None for one, other in zip(reference, judged, strict=True)], dtype=np.bool_
     )
-    table = tables.square(counts.sum(axis=0))
-    n = int(table.sum())
-    missing = sum(one is None or other is None for one, other in zip(reference, judged, strict=True))
-
-    used = table.sum(axis=1)
-    least = int(used[used > 0].min(initial=n))
-
-    def figure(statistic: Statistic) -> Figure:
-        found = bootstrap_figure(counts, sums, lambda cells: statistic(tables.square(cells)), n=n)
-        return explained(found, "option", least)
-
-    def share(selected: NDArray[np.bool_]) -> Figure:
-        return share_figure(counts @ selected.ravel().astype(np.float64), counts.sum(axis=1))
-
-    def of_option(place: int, axis: int) -> Figure:
-        """Of the units the reference (0) or the judge (1) gave the option, the share both gave it."""
-        some = tables.square(counts)
-        return share_figure(some[:, place, place], some.take(place, axis=axis + 1).sum(axis=1))
-
-    places = np.arange(len(ratings.labels))
-    steps = np.abs(np.subtract.outer(places, places))
-    ordinal = scale.scale_type == "ordinal"
-    return OptionAgreement(
-        levels=ratings.labels,
-        n=n,
-        abstained=len(reference) - n - missing,
-        missing=missing,
-        confusion=tuple(tuple(int(count) for count in row) for row in table),
-        options=tuple(
-            OptionShares(
-                label=label,
-                reference=int(table[place].sum()),
-                judged=int(table[:, place].sum()),
-                precision=of_option(place, 1),
-                recall=of_option(place, 0),
-                f1=figure(_at(place, tables.f1s)),
-            )
-            for place, label in enumerate(ratings.labels)
-        ),
-        accuracy=share(steps == 0),
-        balanced_accuracy=figure(tables.balanced_accuracy),
-        macro_precision=figure(tables.macro_precision),
-        macro_recall=figure(tables.macro_recall),
-        macro_f1=figure(tables.macro_f1),
-        mcc=figure(tables.mcc),
-        kappa=figure(cohen_kappa),
-        linear_kappa=figure(lambda some: weighted_kappa(some, "linear")) if ordinal else None,
-        quadratic_kappa=figure(lambda some: weighted_kappa(some, "quadratic")) if ordinal else None,
-        adjacent_accuracy=_adjacent(share(steps <= 1), len(places)) if ordinal else None,
-        steps_apart=figure(tables.mean_steps_apart) if ordinal else None,
-        value_error=None if scale.values is None or not ordinal else figure(_value_error_of(scale.values)),
+    gone_one, gone_other = ratings.codes == GAP
+    return pair_agreement(
+        two_rater_counts(ratings),
+        ratings.labels,
+        SetAside(missing, gone_one & ~missing, gone_other & ~missing),
+        scale=scale.scale_type,
+        values=scale.values,
+        resamples=resamples,
+        seed=seed,
     )
 
 
-def table_figure(ratings: Ratings, statistic: Statistic, *, resamples: int = 1000, seed: int = 0) -> Figure:
-    """A statistic of the table of two raters, the first of them the reference, with a clustered bootstrap.
+def table_figure(row: PairFigure, ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> Figure:
+    """One figure of the table of two raters, the first of them the reference.
 
-    `statistic` maps tables (… × options × options) to (…), NaN where undefined; `n` counts the units both
-    labelled. Raises ValueError unless there are exactly two raters.
+    `n` counts the units both labelled. Raises ValueError unless there are exactly two raters, or, of a figure
+    of MET, for other labels than MET and UNMET.
     """
     full = ratings.on_full_scale()
+    order = _met_first(full) if row.applies_to == BINARY else list(range(len(full.labels)))
     counts = two_rater_counts(full)
-    n = int(counts.sum())
-    if n == 0:
+    statistic = row.statistic(full.values)
+    if statistic is None:
+        return share_of(row, tables.square(counts)[:, order, :][:, :, order])
+    if not len(counts):
         return Figure(None, None, None, 0)
-    drawn = resamples if len(counts) > 1 else 0
-    sums = resampled_sums(
-        counts, resamples=drawn, seed=seed, unseen=unseen_cells(len(full.labels), table_grouping(counts))
-    )
-    return bootstrap_figure(counts, sums, lambda cells: statistic(tables.square(cells)), n=n)
+
+    def of_tables(cells: Floats) -> Floats:
+        return statistic(tables.square(cells)[..., order, :][..., order])
+
+    sums = table_sums(counts, resamples=resamples, seed=seed)
+    return bootstrap_figure(counts, sums, of_tables, n=int(counts.sum()))
 
 
-def table_share(ratings: Ratings, *, within: int = 0) -> Figure:
-    """Share of units whose two labels are at most `within` places apart, with Wilson's interval.
-
-
-    With `within` above 0 and fewer than three options the share is undefined: it could only be 1. Raises
-    ValueError unless there are exactly two raters.
-    """
-    full = ratings.on_full_scale()
-    counts = two_rater_counts(full)
-    places = np.arange(len(full.labels))
-    near = (np.abs(np.subtract.outer(places, places)) <= within).ravel().astype(np.float64)
-    figure = share_figure(counts @ near, counts.sum(axis=1))
-    return figure if within == 0 else _adjacent(figure, len(places))
+def _met_first(ratings: Ratings) -> list[int]:
+    verdicts = [label.strip().casefold() for label in ratings.labels]
+    if sorted(verdicts) != ["met", "unmet"]:
+        raise ValueError(
+            f"this measure is of MET against UNMET; found {', '.join(map(repr, ratings.labels))}"
+        )
+    return [verdicts.index("met"), verdicts.index("unmet")]
 
 
 def two_rater_counts(ratings: Ratings) -> Floats:
@@ -218,30 +123,6 @@ def two_rater_counts(ratings: Ratings) -> Floats:
     one, other = ratings.codes
     both = (one != GAP) & (other != GAP)
     return tables.counts_by_cluster(one[both], other[both], ratings.clusters[both], len(ratings.labels))
-
-
-def kappa_of(weighting: Weighting) -> Statistic:
-    """The κ of tables for a weighting: Cohen's plain one for identity."""
-    return cohen_kappa if weighting == "identity" else lambda some: weighted_kappa(some, weighting)
-
-
-def _at(place: int, per_option: Statistic) -> Statistic:
-    return lambda some: per_option(some)[..., place]
-
-
-def _adjacent(figure: Figure, levels: int) -> Figure:
-    if levels < tables.LEAST_LEVELS_WITH_NEIGHBOURS:
-        return Figure(None, None, None, figure.n)
-    return figure
-
-
-def _value_error_of(values: Sequence[float]) -> Statistic:
-    apart = np.abs(np.subtract.outer(np.asarray(values, dtype=np.float64), np.asarray(values)))
-
-    def value_error(some: Floats) -> Floats:
-        return mean_of_sums(np.stack([(some * apart).sum(axis=(-2, -1)), some.sum(axis=(-2, -1))], axis=-1))
-
-    return value_error
 
 
 def _refuse_strange_labels(

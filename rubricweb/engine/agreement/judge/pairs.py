@@ -3,56 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.intervals import (
     Figure,
-    Floats,
-    Statistic,
     Strata,
-    bootstrap_figure,
     cluster_figure,
     explained,
-    resampled_sums,
-    share_figure,
-    table_grouping,
     unseen_cells,
     within,
 )
-from rubricweb.engine.agreement.judge import accuracy
-from rubricweb.engine.agreement.judge.accuracy import Confusion
-from rubricweb.engine.agreement.judge.kappa import cohen_kappa, kappa_within
+from rubricweb.engine.agreement.judge.kappa import kappa_within
+from rubricweb.engine.agreement.judge.pair_agreement import PairAgreement, SetAside, pair_agreement
+from rubricweb.engine.agreement.judge.tables import counts_by_cluster
 from rubricweb.engine.agreement.ratings import cluster_codes, label_texts
 
 MET, UNMET, CANNOT_ASSESS = "MET", "UNMET", "CANNOT_ASSESS"
-
-
-@dataclass(frozen=True, slots=True)
-class PairAgreement:
-    """How far a judge agrees with a reference, over the units where both said MET or UNMET.
-
-    `n` counts those units, and every figure rests on them. `missing` counts units where either side has no
-    label at all; `abstained` counts the others where either said CANNOT_ASSESS; `abstained_reference` and
-    `abstained_judged` say which side did (a unit where both did counts in each). n + abstained + missing is
-    the number of units given. Precision, recall and F1 are those of MET.
-    """
-
-    n: int
-    confusion: Confusion
-    accuracy: Figure
-    balanced_accuracy: Figure
-    kappa: Figure
-    mcc: Figure
-    precision: Figure
-    recall: Figure
-    f1: Figure
-    abstained: int
-    abstained_reference: int
-    abstained_judged: int
-    missing: int
+VERDICTS = (MET, UNMET)
 
 
 def compare_labels(
@@ -69,7 +39,7 @@ def compare_labels(
     item that unit i belongs to: units of one item fall together. Intervals are 95 %: Wilson for shares
     (`share_figure`), for the others a percentile bootstrap over items from counts with ½ added to each of the
     four cells, with `resamples` draws from `seed`. Undefined figures are None: see each function of
-    `accuracy` and `kappa`. Raises ValueError on unequal lengths or any other label.
+    `tables` and `kappa`. Raises ValueError on unequal lengths or any other label.
 
     Worked: reference MET MET UNMET UNMET, judged MET UNMET UNMET UNMET → accuracy 0.75, balanced accuracy
     (0.5 + 1) / 2 = 0.75, κ = (0.75 − 0.5) / 0.5 = 0.5, MCC = (1·2 − 1·0) / √(2·2·1·3) = 0.5774.
@@ -84,34 +54,13 @@ def compare_labels(
     abstained_one, abstained_other = (one == _ABSTAINED) & ~missing, (other == _ABSTAINED) & ~missing
     both = ~missing & ~abstained_one & ~abstained_other
 
-    counts = _counts_by_cluster(one[both], other[both], cluster_codes(clusters)[both])
-    drawn = resamples if len(counts) > 1 else 0
-    sums = resampled_sums(counts, resamples=drawn, seed=seed, unseen=unseen_cells(2, table_grouping(counts)))
-    total = counts.sum(axis=0)
-    n = int(total.sum())
-
-    least = int(min(total[0] + total[1], total[2] + total[3]))
-
-    def figure(statistic: Statistic) -> Figure:
-        return explained(bootstrap_figure(counts, sums, statistic, n=n), "verdict", least)
-
-    def share(places: list[int], among: Sequence[int] = range(4)) -> Figure:
-        return share_figure(counts[:, places].sum(axis=1), counts[:, among].sum(axis=1))
-
-    return PairAgreement(
-        n=n,
-        confusion=Confusion(*(int(count) for count in total)),
-        accuracy=share([0, 3]),
-        balanced_accuracy=figure(accuracy.balanced_accuracy),
-        kappa=figure(_kappa),
-        mcc=figure(accuracy.mcc),
-        precision=share([0], [0, 2]),
-        recall=share([0], [0, 1]),
-        f1=figure(accuracy.f1),
-        abstained=int((abstained_one | abstained_other).sum()),
-        abstained_reference=int(abstained_one.sum()),
-        abstained_judged=int(abstained_other.sum()),
-        missing=int(missing.sum()),
+    return pair_agreement(
+        counts_by_cluster(one[both], other[both], cluster_codes(clusters)[both], len(VERDICTS)),
+        VERDICTS,
+        SetAside(missing, abstained_one, abstained_other),
+        scale="binary",
+        resamples=resamples,
+        seed=seed,
     )
 
 
@@ -173,16 +122,3 @@ def _codes(side: str, labels: Sequence[str | None]) -> NDArray[np.int64]:
         raise ValueError(
             f"{side}[{place}] is {labels[place]!r}; allowed are MET, UNMET, CANNOT_ASSESS and None"
         ) from None
-
-
-def _counts_by_cluster(
-    one: NDArray[np.int64], other: NDArray[np.int64], clusters: NDArray[np.int64]
-) -> Floats:
-    """(clusters × 4): units per cell, in the order of `Confusion`; clusters without units left out."""
-    kept, places = np.unique(clusters, return_inverse=True)
-    cells = np.bincount(places * 4 + one * 2 + other, minlength=len(kept) * 4)
-    return cells.reshape(len(kept), 4).astype(np.float64)
-
-
-def _kappa(counts: Floats) -> Floats:
-    return cohen_kappa(counts.reshape(*counts.shape[:-1], 2, 2))

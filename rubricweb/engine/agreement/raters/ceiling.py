@@ -20,8 +20,7 @@ from rubricweb.engine.agreement.intervals import (
     within,
 )
 from rubricweb.engine.agreement.judge import tables
-from rubricweb.engine.agreement.judge.kappa import Weighting, kappa_within
-from rubricweb.engine.agreement.judge.options import kappa_of
+from rubricweb.engine.agreement.judge.kappa import Weighting, kappa_of, kappa_within
 from rubricweb.engine.agreement.raters.krippendorff import alpha_within
 from rubricweb.engine.agreement.raters.many_raters import raw_agreement
 from rubricweb.engine.agreement.raters.rater_pairs import mean_pair_kappa

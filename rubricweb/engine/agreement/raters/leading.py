@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.agreement.judge.options import OptionAgreement
-from rubricweb.engine.agreement.judge.pairs import PairAgreement
 from rubricweb.engine.agreement.raters.ceiling import HumanCeiling, SeatWithin
 
 MOST_TIED = 0.1
@@ -95,9 +93,3 @@ def seat_kappas(ceiling: HumanCeiling, within: WithinCriteria | None) -> SeatKap
         own = within.seat
         seat = SeatKappas(own.kappa, own.judge_kappa, own.kappa_difference, ceiling.items)
     return None if seat.difference.value is None else seat
-
-
-def kappa_of(pair: PairAgreement | OptionAgreement) -> Figure:
-    """The κ to show and speak of: quadratic where options are steps, so that a near miss counts less."""
-    quadratic = pair.quadratic_kappa if isinstance(pair, OptionAgreement) else None
-    return pair.kappa if quadratic is None else quadratic

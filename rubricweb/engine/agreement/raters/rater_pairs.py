@@ -25,8 +25,7 @@ from rubricweb.engine.agreement.intervals import (
     within,
 )
 from rubricweb.engine.agreement.jackknife import jackknife_sums
-from rubricweb.engine.agreement.judge.kappa import Weighting, kappa_within
-from rubricweb.engine.agreement.judge.options import kappa_of
+from rubricweb.engine.agreement.judge.kappa import Weighting, kappa_of, kappa_within
 from rubricweb.engine.agreement.ratings import GAP, Ratings, cluster_codes
 
 _CELLS_AT_ONCE = 512  # columns of one block of (clusters × pairs · levels²)

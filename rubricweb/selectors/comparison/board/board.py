@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -12,12 +12,10 @@ import numpy as np
 from rubricweb.engine.agreement import (
     Figure,
     HumanCeiling,
+    People,
     PeopleWithin,
     Ratings,
-    alpha_nominal,
-    alpha_ordinal,
     alpha_within,
-    human_ceiling,
     median_figure,
     people_within,
     rater_matrix,
@@ -59,8 +57,9 @@ class CriterionAgreement:
     """How far raters agree on one criterion, or on all binary ones together where `criterion` is None.
 
     `alpha` is Krippendorff's α at the criterion's level of measurement: ordinal where options are steps, else
-    nominal. The pairwise κ has quadratic weights for steps. `seconds` is the median time a rater had the
-    criterion open, with n 0 where nothing was measured. `raters` gave a label that is no abstention.
+    nominal. The pairwise κ has quadratic weights for steps. `figures` has every one of `RATER_FIGURES` that a
+    board shows, by name. `seconds` is the median time a rater had the criterion open, with n 0 where nothing
+    was measured. `raters` gave a label that is no abstention.
     """
 
     criterion: Criterion | None
@@ -69,6 +68,7 @@ class CriterionAgreement:
     abstained: int
     alpha: Figure
     ceiling: HumanCeiling
+    figures: Mapping[str, Figure]
     seconds: Figure
 
     @property
@@ -184,7 +184,7 @@ class AgreementBoard:
     @property
     def scale_low(self) -> float:
         """Where drawings must begin so that nothing is cut off: 0, or the tenth below."""
-        figures = [figure for row in self.rows for figure in (row.alpha, row.kappa, row.ceiling.kappa)]
+        figures = [figure for row in self.rows for figure in row.figures.values()]
         figures += [week.alpha for week in self.weeks]
         lows = [low for figure in figures for low in (figure.value, figure.low) if low is not None]
         return min(0.0, math.floor(min(lows, default=0.0) * 10) / 10)
@@ -280,20 +280,17 @@ def _criterion_agreement(
     rows = labels.rows_of(criteria)
     seconds = labels.seconds[rows]
     given = ratings.codes >= 0
+    people = People(ratings, is_ordinal=criteria[0].scale_type == "ordinal", resamples=resamples)
     return CriterionAgreement(
         criterion=criteria[0],
         items=len({item_id(ratings.units[place]) for place in np.flatnonzero(given.any(axis=0))}),
         raters=int(given.any(axis=1).sum()),
         abstained=int((labels.said[rows] < 0).sum()),
-        alpha=_alpha(ratings, criteria[0], resamples),
-        ceiling=human_ceiling(ratings, weighting=_weighting(criteria[0]), resamples=resamples),
+        alpha=people.alpha,
+        ceiling=people.ceiling,
+        figures=people.figures("board"),
         seconds=median_figure(seconds[~np.isnan(seconds)].tolist()),
     )
-
-
-def _alpha(ratings: Ratings, criterion: Criterion | None, resamples: int) -> Figure:
-    ordinal = criterion is not None and criterion.scale_type == "ordinal"
-    return (alpha_ordinal if ordinal else alpha_nominal)(ratings, resamples=resamples)
 
 
 def _weighting(criterion: Criterion | None) -> Weighting:
@@ -344,7 +341,8 @@ def _weeks(
     for monday, within in list(weeks.items())[-MOST_WEEKS:]:
         some, of_week = plain.of_units(within), ratings.of_units(within)
         if strata is None:
-            alpha = _alpha(of_week, scope, resamples)
+            is_ordinal = scope is not None and scope.scale_type == "ordinal"
+            alpha = People(of_week, is_ordinal=is_ordinal, resamples=resamples).alpha
         else:
             own = [one for one, unit in zip(strata, ratings.units, strict=True) if within(unit)]
             alpha = alpha_within(of_week, own, resamples=resamples)

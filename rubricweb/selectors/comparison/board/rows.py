@@ -50,9 +50,7 @@ def board_rows(board: AgreementBoard) -> Iterator[Row]:
 def _figures(row: CriterionAgreement) -> Iterator[tuple[str, Figure]]:
     yield "alpha", row.alpha
     yield "kappa", row.kappa
-    yield "raw_agreement", row.raw
-    yield "human_ceiling", row.ceiling.accuracy
-    yield "human_ceiling_kappa", row.ceiling.kappa
+    yield from row.figures.items()
     yield "seconds", row.seconds
 
 

@@ -25,16 +25,19 @@ def test_four_units_worked_by_hand():
     assert found.n == 4
     assert found.accuracy.value == pytest.approx(3 / 4)
     assert found.adjacent_accuracy.value == 1.0
-    assert found.steps_apart.value == pytest.approx(1 / 4)
-    assert found.value_error.value == pytest.approx(0.4 / 4)
-    assert found.macro_recall.value == pytest.approx((1 / 2 + 1 + 1) / 3)
-    assert found.macro_precision.value == pytest.approx((1 + 1 / 2 + 1) / 3)
-    assert found.macro_f1.value == pytest.approx((2 / 3 + 2 / 3 + 1) / 3)
+    assert found.figures["steps_apart"].value == pytest.approx(1 / 4)
+    assert found.figures["value_error"].value == pytest.approx(0.4 / 4)
+    assert found.figures["macro_recall"].value == pytest.approx((1 / 2 + 1 + 1) / 3)
+    assert found.figures["macro_precision"].value == pytest.approx((1 + 1 / 2 + 1) / 3)
+    assert found.figures["macro_f1"].value == pytest.approx((2 / 3 + 2 / 3 + 1) / 3)
     assert found.kappa.value == pytest.approx((0.75 - 0.3125) / 0.6875)  # margins 2, 1, 1 and 1, 2, 1
     assert found.quadratic_kappa.value == pytest.approx(1 - 4 * 1 / 20)
-    assert found.linear_kappa.value == pytest.approx(1 - 4 * 1 / 14)
+    assert found.figures["linear_kappa"].value == pytest.approx(1 - 4 * 1 / 14)
+    # pₐ (1 + 3/4 + 1 + 1)/4, π 3/8, 3/8, 1/4: pₑ = 6/6 · (2 · 15/64 + 3/16) = 21/32; of AC1 pₐ 3/4, pₑ 21/64.
+    assert found.figures["judge_ac2"].value == pytest.approx((15 / 16 - 21 / 32) / (11 / 32))
+    assert found.figures["judge_ac1"].value == pytest.approx((3 / 4 - 21 / 64) / (43 / 64))
     # c·s − Σ p·t = 3·4 − (2·1 + 1·2 + 1·1) = 7; (16 − 6)(16 − 6)
-    assert found.mcc.value == pytest.approx(7 / 10)
+    assert found.figures["mcc"].value == pytest.approx(7 / 10)
     low, _, high = found.options
     assert (low.label, low.reference, low.judged) == ("low", 2, 1)
     assert (low.precision.value, low.recall.value) == (1.0, 0.5)
@@ -60,7 +63,7 @@ def test_every_figure_is_what_scikit_learn_says(seed):
             "macro_recall": sklearn_metrics.recall_score(one, other, **macro),
             "macro_f1": sklearn_metrics.f1_score(one, other, **macro),
             "mcc": sklearn_metrics.matthews_corrcoef(one, other),
-            "kappa": sklearn_metrics.cohen_kappa_score(one, other),
+            "cohen_kappa": sklearn_metrics.cohen_kappa_score(one, other),
             "quadratic_kappa": sklearn_metrics.cohen_kappa_score(
                 one, other, weights="quadratic", labels=range(5)
             ),
@@ -68,27 +71,33 @@ def test_every_figure_is_what_scikit_learn_says(seed):
             "steps_apart": abs(one - other).mean(),
         }
     for name, value in expected.items():
-        assert getattr(found, name).value == pytest.approx(value, abs=1e-12), name
+        assert found.figures[name].value == pytest.approx(value, abs=1e-12), name
     np.testing.assert_array_equal(
         found.confusion, sklearn_metrics.confusion_matrix(one, other, labels=range(5))
     )
     ratings = Ratings.from_columns(
         [[levels[code] for code in one], [levels[code] for code in other]], levels=levels
     )
-    for name in set(expected) - {"kappa"}:
-        assert METRICS[name].function(ratings, resamples=20) == getattr(found, name), name
+    for name in expected:
+        assert METRICS[name].function(ratings, resamples=20) == found.figures[name], name
+    # Of two raters without gaps those of people are the same, draws and all.
+    for name in ("ac1", "ac2"):
+        of_people = METRICS[f"gwet_{name}"].function(ratings, resamples=20)
+        for end in ("value", "low", "high"):
+            expected_end = pytest.approx(getattr(found.figures[f"judge_{name}"], end), abs=1e-12)
+            assert getattr(of_people, end) == expected_end, name
 
 
 def test_a_nominal_scale_has_no_neighbours():
     found = compare(["low", "high"], ["low", "mid"], scale_type="nominal", values=VALUES)
-    assert found.adjacent_accuracy is found.steps_apart is found.quadratic_kappa is None
-    assert found.linear_kappa is found.value_error is None
+    assert found.adjacent_accuracy is found.quadratic_kappa is None
+    assert not {"linear_kappa", "steps_apart", "value_error", "judge_ac2"} & found.figures.keys()
 
 
 def test_two_options_are_always_neighbours_so_adjacent_accuracy_is_undefined():
     found = compare(["no", "yes"], ["no", "no"], levels=("no", "yes"))
     assert found.adjacent_accuracy == Figure(None, None, None, 2)
-    assert found.steps_apart.value == 0.5
+    assert found.figures["steps_apart"].value == 0.5
 
 
 def test_abstaining_options_are_counted_and_set_aside():
@@ -117,14 +126,21 @@ def test_no_units_means_no_figures(columns):
     assert found.n == 0
     assert found.confusion == ((0, 0, 0), (0, 0, 0), (0, 0, 0))
     nothing = Figure(None, None, None, 0)
-    assert found.accuracy == found.kappa == found.mcc == found.macro_f1 == found.value_error == nothing
+    assert (
+        found.accuracy
+        == found.kappa
+        == found.figures["mcc"]
+        == found.figures["macro_f1"]
+        == found.figures["value_error"]
+        == nothing
+    )
     assert found.adjacent_accuracy == nothing
 
 
 def test_one_label_throughout_leaves_kappa_and_mcc_undefined():
     found = compare(["mid"] * 5, ["mid"] * 5)
     assert found.accuracy.value == 1.0
-    assert found.kappa.value is found.mcc.value is found.balanced_accuracy.value is None
+    assert found.kappa.value is found.figures["mcc"].value is found.figures["balanced_accuracy"].value is None
     assert found.quadratic_kappa.value is None
     assert found.options[0].recall.value is found.options[0].f1.value is None
 
@@ -166,6 +182,6 @@ def test_units_of_one_item_are_resampled_together():
         [item for item in range(24) for _ in range(10)],
         resamples=500,
     )
-    for name in ("kappa", "quadratic_kappa", "mcc", "macro_f1", "steps_apart"):
-        one, other = getattr(alone, name), getattr(copies, name)
+    for name in ("cohen_kappa", "quadratic_kappa", "mcc", "macro_f1", "steps_apart"):
+        one, other = alone.figures[name], copies.figures[name]
         assert (one.low, one.high) == (pytest.approx(other.low), pytest.approx(other.high)), name

@@ -25,15 +25,16 @@ def compare(reference, judged, clusters=None, **options):
 def test_a_table_worked_by_hand():
     found = compare(*columns_of(40, 10, 5, 45))
     assert found.n == 100
-    assert (found.confusion.met_met, found.confusion.met_unmet) == (40, 10)
-    assert (found.confusion.unmet_met, found.confusion.unmet_unmet) == (5, 45)
+    assert found.confusion == ((40, 10), (5, 45))
     assert found.accuracy.value == pytest.approx(0.85)  # 85 / 100
-    assert found.balanced_accuracy.value == pytest.approx(0.85)  # (40/50 + 45/50) / 2
+    assert found.figures["balanced_accuracy"].value == pytest.approx(0.85)  # (40/50 + 45/50) / 2
     assert found.kappa.value == pytest.approx(0.7)  # (0.85 - 0.5) / (1 - 0.5)
-    assert found.mcc.value == pytest.approx(1750 / math.sqrt(50 * 50 * 45 * 55))  # (40*45 - 10*5) / margins
-    assert found.precision.value == pytest.approx(40 / 45)
-    assert found.recall.value == pytest.approx(40 / 50)
-    assert found.f1.value == pytest.approx(80 / 95)  # 2*40 / (2*40 + 10 + 5)
+    assert found.figures["mcc"].value == pytest.approx(
+        1750 / math.sqrt(50 * 50 * 45 * 55)
+    )  # (40*45 - 10*5) / margins
+    assert found.figures["precision"].value == pytest.approx(40 / 45)
+    assert found.figures["recall"].value == pytest.approx(40 / 50)
+    assert found.figures["f1"].value == pytest.approx(80 / 95)  # 2*40 / (2*40 + 10 + 5)
 
 
 def test_every_figure_is_what_scikit_learn_says():
@@ -46,21 +47,32 @@ def test_every_figure_is_what_scikit_learn_says():
             continue
         found = compare(np.where(truth, MET, UNMET).tolist(), np.where(flipped, MET, UNMET).tolist())
         assert found.accuracy.value == pytest.approx(sklearn_metrics.accuracy_score(truth, flipped))
-        assert found.balanced_accuracy.value == pytest.approx(
+        assert found.figures["balanced_accuracy"].value == pytest.approx(
             sklearn_metrics.balanced_accuracy_score(truth, flipped)
         )
         assert found.kappa.value == pytest.approx(sklearn_metrics.cohen_kappa_score(truth, flipped))
-        assert found.mcc.value == pytest.approx(sklearn_metrics.matthews_corrcoef(truth, flipped))
-        assert found.precision.value == pytest.approx(sklearn_metrics.precision_score(truth, flipped))
-        assert found.recall.value == pytest.approx(sklearn_metrics.recall_score(truth, flipped))
-        assert found.f1.value == pytest.approx(sklearn_metrics.f1_score(truth, flipped))
+        assert found.figures["mcc"].value == pytest.approx(sklearn_metrics.matthews_corrcoef(truth, flipped))
+        assert found.figures["precision"].value == pytest.approx(
+            sklearn_metrics.precision_score(truth, flipped)
+        )
+        assert found.figures["recall"].value == pytest.approx(sklearn_metrics.recall_score(truth, flipped))
+        assert found.figures["f1"].value == pytest.approx(sklearn_metrics.f1_score(truth, flipped))
+
+
+def test_gwets_table_of_high_agreement_has_no_kappa_to_speak_of():
+    """Gwet (2008): of 125 units 118 both one label, 5 and 2 split."""
+    found = compare(*columns_of(118, 5, 2, 0))
+    assert found.figures["judge_ac1"].value == pytest.approx(0.9408, abs=5e-5)
+    assert found.kappa.value == pytest.approx(-0.0234, abs=5e-5)
+    # Two units of UNMET tell little of κ, and all there is to tell of AC1.
+    assert (found.kappa.small, found.figures["judge_ac1"].small) == (True, False)
 
 
 def test_kappa_is_undefined_when_both_sides_always_say_the_same():
     found = compare([MET] * 6, [MET] * 6)
     assert found.kappa == Figure(None, None, None, 6)
-    assert found.mcc == Figure(None, None, None, 6)
-    assert found.balanced_accuracy.value is None
+    assert found.figures["mcc"] == Figure(None, None, None, 6)
+    assert found.figures["balanced_accuracy"].value is None
     assert found.accuracy.value == 1.0
 
 
@@ -71,15 +83,19 @@ def test_kappa_is_a_real_zero_when_only_one_side_is_constant():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert sklearn_metrics.cohen_kappa_score(reference, judged) == 0.0
-    assert found.mcc.value is None  # one margin is empty
-    assert found.balanced_accuracy.value == 0.5
+    assert found.figures["mcc"].value is None  # one margin is empty
+    assert found.figures["balanced_accuracy"].value == 0.5
 
 
 def test_precision_and_recall_are_undefined_without_any_met():
     found = compare([UNMET] * 3, [UNMET] * 3)
-    assert (found.precision.value, found.recall.value, found.f1.value) == (None, None, None)
-    assert compare([MET, MET], [UNMET, UNMET]).precision.value is None
-    assert compare([MET, MET], [UNMET, UNMET]).recall.value == 0.0
+    assert (found.figures["precision"].value, found.figures["recall"].value, found.figures["f1"].value) == (
+        None,
+        None,
+        None,
+    )
+    assert compare([MET, MET], [UNMET, UNMET]).figures["precision"].value is None
+    assert compare([MET, MET], [UNMET, UNMET]).figures["recall"].value == 0.0
 
 
 def test_no_units_means_no_figures():
@@ -126,8 +142,8 @@ def test_units_of_one_item_are_resampled_together():
         [item for item in range(30) for _ in range(20)],
         resamples=4000,
     )
-    for name in ("kappa", "mcc", "balanced_accuracy"):
-        one, other = getattr(alone, name), getattr(copies, name)
+    for name in ("cohen_kappa", "mcc", "balanced_accuracy"):
+        one, other = alone.figures[name], copies.figures[name]
         assert (one.low, one.high) == (pytest.approx(other.low), pytest.approx(other.high))
     width = copies.accuracy.high - copies.accuracy.low
     assert width == pytest.approx(alone.accuracy.high - alone.accuracy.low, rel=0.15)
@@ -156,13 +172,20 @@ def test_the_bootstrap_agrees_with_resampling_the_units_one_by_one():
 
 def test_a_faultless_judge_of_thirty_is_not_shown_without_doubt():
     found = compare(*columns_of(15, 0, 0, 15))
-    for figure in (found.kappa, found.balanced_accuracy, found.mcc, found.f1):
+    for figure in (
+        found.kappa,
+        found.figures["balanced_accuracy"],
+        found.figures["mcc"],
+        found.figures["f1"],
+    ):
         assert figure.value == pytest.approx(1)
         assert figure.high == pytest.approx(1)
         assert 0.6 < figure.low < 0.95
     # 15 of 15: Wilson from 15 / (15 + 3.8415).
-    assert found.precision.low == found.recall.low == pytest.approx(15 / 18.8415, abs=1e-4)
-    assert (found.precision.n, found.accuracy.n) == (15, 30)
+    assert (
+        found.figures["precision"].low == found.figures["recall"].low == pytest.approx(15 / 18.8415, abs=1e-4)
+    )
+    assert (found.figures["precision"].n, found.accuracy.n) == (15, 30)
 
 
 def test_units_of_one_item_count_for_less_in_a_share():

@@ -58,6 +58,7 @@ def comparison(cells: dict[str, int], *, alpha: Figure = GOOD_PEOPLE) -> Compari
         bias=effect_bias(met_by_judge, met_by_people, [1.0] * len(pairs), range(len(pairs))),
         rates=mean_rates(met_by_judge, met_by_people, range(len(pairs))),
         human_alpha=alpha,
+        human_figures={},
         ceiling=human_ceiling(Ratings.from_triples([])),
         within=None,
         scores=ScoreComparison(compare_scores([], []), NO_ESTIMATE),

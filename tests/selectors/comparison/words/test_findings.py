@@ -159,6 +159,7 @@ def choice(pairs: list[tuple[str, str]], scale_type: str, *, alpha: Figure = GOO
         bias=effect_bias(by_judge, by_people, [1.0] * len(pairs), range(len(pairs))),
         rates=mean_rates(by_judge, by_people, range(len(pairs))),
         human_alpha=alpha,
+        human_figures={},
         ceiling=found.ceiling,
         units=len(pairs),
         undecided=0,
