@@ -32,6 +32,7 @@ from tests.worlds.furnished import Furnished
 # The words of a command → the schema, and whether it prints an object a line.
 PRINTED = {
     "rubrics list": (rubrics.RubricInList, True),
+    "rubrics starters": (rubrics.Starter, True),
     "rubrics versions {rubric}": (rubrics.VersionInList, True),
     "rubrics show {version}": (rubrics.RubricVersion, False),
     "datasets list": (datasets.DatasetInList, True),
