@@ -14,6 +14,7 @@ COPY manage.py ./
 COPY rubricweb ./rubricweb
 COPY templates ./templates
 COPY static ./static
+COPY docs ./docs
 RUN printf '#!/bin/sh\nexec python -m rubricweb.management.console "$@"\n' > /venv/bin/rubricweb \
  && chmod 755 /venv/bin/rubricweb \
  && install --directory --owner rubricweb /app/var

@@ -8,7 +8,7 @@ import platformdirs
 PACKAGE = Path(__file__).resolve().parent
 INSTALLED = (PACKAGE / "templates").is_dir()
 ASSETS = PACKAGE if INSTALLED else PACKAGE.parent
-"""Holds `templates` and `static`."""
+"""Holds `templates`, `static` and `docs`."""
 
 
 def data_folder() -> Path:

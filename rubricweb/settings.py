@@ -124,6 +124,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "rubricweb.web.http.frame",
                 "rubricweb.web.http.mail",
+                "rubricweb.web.help.topics.help_link",
             ],
             "builtins": [f"rubricweb.templatetags.{name}" for name in ("display", "texts", "drawings")],
         },

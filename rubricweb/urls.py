@@ -5,6 +5,7 @@ from django.urls import include, path, re_path
 
 from rubricweb.api.root import api, unknown_route
 from rubricweb.web import health
+from rubricweb.web.help import views as help_views
 from rubricweb.web.teams import accounts, invitations
 from rubricweb.web.urls import team_urls
 
@@ -24,6 +25,9 @@ urlpatterns = [
     path("accounts/email/", accounts.own_address, name="account_email"),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),
+    path("help/", help_views.page, name="help"),
+    path("help/images/<str:name>", help_views.picture, name="help_picture"),
+    path("help/<path:name>/", help_views.page, name="help_page"),
     path("api/v1/", api.urls),
     re_path(r"^api/", unknown_route),
     path("t/<slug:slug>/", include(team_urls)),

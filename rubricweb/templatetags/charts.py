@@ -35,7 +35,7 @@ def line_chart(chart: LineChart, label: str) -> SafeString:
         '<svg class="plot plot--lines" height="{}" role="group" aria-label="{}" data-chart="">{}{}{}{}</svg>',
         HEIGHT,
         label,
-        _grid(chart),
+        _band(chart) + _grid(chart),
         _names(chart),
         format_html_join("", "{}", ((_path(chart, line),) for line in chart.lines)),
         format_html_join("", "{}", ((_point(chart, line, point),) for line, point in chart.marks)),
@@ -107,6 +107,28 @@ def _grid(chart: LineChart) -> SafeString:
             (LEFT, RIGHT, _y(chart, value), _y(chart, value), _y(chart, value), coordinate(value))
             for value in chart.ticks
         ),
+    )
+
+
+def _band(chart: LineChart) -> SafeString:
+    """The interval of what the points are held against, and a line at its value."""
+    band = chart.band
+    if band is None or band.value is None:
+        return SafeString("")
+    low, high = chart.ends
+    bottom = max(low, band.value if band.low is None else band.low)
+    top = min(high, band.value if band.high is None else band.high)
+    return format_html(
+        '<rect class="plot__band" x="{}%" width="{}%" y="{}" height="{}"></rect>'
+        '<line class="plot__line plot__line--people" x1="{}%" x2="{}%" y1="{}" y2="{}"></line>',
+        LEFT,
+        RIGHT - LEFT,
+        _y(chart, top),
+        coordinate(float(_y(chart, bottom)) - float(_y(chart, top))),
+        LEFT,
+        RIGHT,
+        _y(chart, band.value),
+        _y(chart, band.value),
     )
 
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import nh3
 from django import template
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from rubricweb.engine.parsers.json_text import json_container
 from rubricweb.engine.parsers.markdown import MARKDOWN
+from rubricweb.templatetags.display import icon
 
 register = template.Library()
 
@@ -26,12 +28,12 @@ MARK_COST, LINE_COST = 8, 30
 _MARKS = "*_`[]<&~!|\\"
 _left: ContextVar[int | None] = ContextVar("markdown_left", default=None)
 
-
-_TAGS = {
+TAGS = {
     *("h3", "h4", "h5", "h6", "p", "hr", "blockquote", "pre", "ul", "ol", "li"),
     *("a", "br", "code", "del", "em", "s", "strong"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
+"""Elements that Markdown may become."""
 
 
 @contextmanager
@@ -74,6 +76,20 @@ def body(value: Any, field: str = "") -> SafeString:
         turns = ((_turn(turn, f"{field}[{at}]" if field else ""),) for at, turn in enumerate(value))
         return format_html('<div class="chat">{}</div>', format_html_join("", "{}", turns))
     return format_html("<div{}>{}</div>", _place(field), _code(value)) if field else _code(value)
+
+
+@register.simple_tag
+def help_mark(page: str, about: str, anchor: str = "") -> SafeString:
+    """ⓘ: a link to a page of the help, "agreement", and its heading, that opens beside this one."""
+    url = reverse("help_page", args=[page]) + (f"#{anchor}" if anchor else "")
+    words = f"Help, in a new tab: {about}"
+    return format_html(
+        '<a class="help-mark" href="{}" target="_blank" rel="noopener" aria-label="{}" title="{}">{}</a>',
+        url,
+        words,
+        about,
+        icon("info"),
+    )
 
 
 # ── What the above is made of ────────────────────────────────────────────────────────────────────
@@ -180,7 +196,7 @@ def _laid_out(text: str) -> SafeString:
             token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
     clean = nh3.clean(
         MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}),
-        tags=_TAGS,
+        tags=TAGS,
         attributes={"a": {"href", "title"}, "ol": {"start"}},
         url_schemes={"http", "https", "mailto"},
         link_rel="nofollow noopener noreferrer",

@@ -75,6 +75,7 @@ def combined(world: Furnished) -> list[str]:
         f"{here}datasets/{builds[0].pk}/halves/",
         f"{here}datasets/{split}/?half=test",
         f"{here}runs/new/?dataset={split}",
+        *("/help/", "/help/guides/read-compare/", "/help/reviewing/", "/help/?q=judge"),
     ]
 
 

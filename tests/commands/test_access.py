@@ -30,6 +30,8 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("labels", "decide"): (Role.EDITOR, "{version} capital carry"),
     ("labels", "open-queue"): (Role.EDITOR, "{version} capital"),
     ("rubrics", "restore"): (Role.EDITOR, "{version}"),
+    ("rubrics", "starters"): (Role.VIEWER, ""),
+    ("rubrics", "new"): (Role.EDITOR, "--starter summary"),
     ("rubrics", "copy"): (Role.EDITOR, "{version}"),
     ("datasets", "list"): (Role.VIEWER, ""),
     ("datasets", "items"): (Role.VIEWER, "{dataset_name}"),

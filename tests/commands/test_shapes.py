@@ -35,6 +35,7 @@ from tests.worlds.furnished import Furnished
 PRINTED = {
     "search capital": (search.SearchHit, True),
     "rubrics list": (rubrics.RubricInList, True),
+    "rubrics starters": (rubrics.Starter, True),
     "rubrics versions {rubric}": (rubrics.VersionInList, True),
     "rubrics show {version}": (rubrics.RubricVersion, False),
     "datasets list": (datasets.DatasetInList, True),

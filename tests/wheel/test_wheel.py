@@ -60,6 +60,11 @@ def test_a_command_that_needs_the_app_says_what_to_type(
         assert (refused.returncode, refused.stdout, refused.stderr) == (1, "", f"{what} {NEEDS_APP}")
 
 
+def test_the_docs_come_along(library: Path, empty: Path, env: dict[str, str]) -> None:
+    asked = "from rubricweb.folders import ASSETS; print(*(ASSETS / 'docs/guides').iterdir())"
+    assert "read-compare.md" in run([library / "python", "-c", asked], empty, env).stdout
+
+
 def test_the_library_lints_a_file(library: Path, empty: Path, env: dict[str, str]) -> None:
     (empty / "rubric.yaml").write_text("- {name: wrong, weight: 5, requirement: Contains a factual error.}\n")
     found = run([library / "rubricweb", "lint", "rubric.yaml", "--json", "--fail-on", "warning"], empty, env)

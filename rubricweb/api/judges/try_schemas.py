@@ -9,6 +9,7 @@ from pydantic import Field
 from rubricweb.api.judges.schemas import SentDefinition
 from rubricweb.api.schemas import Id, Input, OneOf
 from rubricweb.api.schemas import Prompt as SentPrompt
+from rubricweb.api.shapes import Shape
 from rubricweb.engine.rubric import Rubric
 from rubricweb.selectors.tries import NEXT, WRONG
 from rubricweb.services.tries.answers import (
@@ -122,29 +123,18 @@ class TryAnswer(Schema):
     is_known: bool
 
 
-class TryResult(Schema):
+class TryResult(Shape[TriedResult]):
     """What a check says, or what votes come to."""
 
     side: Side
     by: Annotated[str, OneOf(("check", "votes"))]
-    passed_on: list[str]
     criterion: CriterionTry
 
 
-class TrySum(Schema):
+class TrySum(Shape[TriedSum]):
     """One side when nothing more comes; `unanswered` counts criteria without a verdict."""
 
     side: Side
-    score: float | None
-    coverage: float | None
-    passed: bool | None
-    overall: float | None
-    asked: int
-    known: int
-    unanswered: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost_usd: float | None
 
 
 KINDS = ("item", "answer", "result", "sum", "waiting", "stopped")
@@ -179,11 +169,10 @@ def line_of(piece: TryPiece, rubric: Rubric) -> TryLine:
     if isinstance(piece, TriedReply):
         return TryLine(kind="answer", answer=_answer(piece, rubric))
     if isinstance(piece, TriedResult):
-        criterion = _criterion(piece.verdict, rubric)
-        result = TryResult(side=piece.side, by=piece.by, passed_on=list(piece.passed_on), criterion=criterion)
-        return TryLine(kind="result", result=result)
+        result = vars(piece) | {"criterion": _criterion(piece.criterion, rubric)}
+        return TryLine(kind="result", result=TryResult(**result))
     if isinstance(piece, TriedSum):
-        return TryLine(kind="sum", sum=TrySum(**{name: getattr(piece, name) for name in TrySum.model_fields}))
+        return TryLine(kind="sum", sum=TrySum(**vars(piece)))
     if isinstance(piece, StillWaiting):
         return TryLine(kind="waiting", waiting=piece.seconds)
     assert isinstance(piece, TryStopped)

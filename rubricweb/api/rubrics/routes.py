@@ -24,6 +24,7 @@ from rubricweb.selectors.rubrics.label_changes import LabelChanges
 from rubricweb.selectors.shared.pages import keyset_page
 from rubricweb.services import label_queues
 from rubricweb.services.rubrics import rubrics as services
+from rubricweb.services.rubrics.starters import start_from, starters
 from rubricweb.services.shared import archiving
 
 rubrics = Room("rubrics")
@@ -236,6 +237,18 @@ def lint_version(request: TokenRequest, version_id: int) -> Any:
     content = version.to_engine()
     shown = lint.lint_data(content, label_evidence(version, request.auth.team, viewer=request.auth.user))
     return {"items": [*lint.lint(content), *shown], "next_cursor": None}
+
+
+@rubrics.read("/starters", Role.VIEWER, list_of(schemas.Starter))
+def list_starters(request: TokenRequest) -> Any:
+    """The rubrics to begin with that come with rubricweb, all on one page."""
+    return {"items": starters(), "next_cursor": None}
+
+
+@rubrics.write("POST", "/starters/copy", Role.EDITOR, schemas.Rubric, status=201)
+def copy_starter(request: TokenRequest, body: schemas.CopiedStarter) -> Any:
+    """Start a rubric from a starter, which becomes its draft. Nothing is published."""
+    return start_from(body.starter, request.auth.team, by=request.auth.user, title=body.title)
 
 
 @rubrics.read("/checks", Role.VIEWER, list_of(schemas.Check))

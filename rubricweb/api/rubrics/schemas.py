@@ -15,6 +15,7 @@ from rubricweb.engine.rubric.criterion import KINDS, MAX_OPTIONS, SCALE_TYPES
 from rubricweb.engine.rubric.rules import COUNTS
 from rubricweb.engine.rubric.sections import MAX_SECTIONS
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
+from rubricweb.services.rubrics.starters import NAMES
 
 NOT_SHOWN = "Kept for the programs that read the rubric's file; no grader sees it."
 
@@ -165,6 +166,11 @@ class CopiedRubric(Input):
     title: Annotated[str, Field(max_length=200, description="Empty: the version's title and (copy).")] = ""
 
 
+class CopiedStarter(Input):
+    starter: Annotated[str, OneOf(NAMES), Field(examples=["summary"])]
+    title: Annotated[str, Field(max_length=200, description="Empty: the starter's title.")] = ""
+
+
 class Publication(Input):
     note: Annotated[str, Field(max_length=300, description="What changed, in a line.")] = ""
     revision: Annotated[
@@ -309,6 +315,19 @@ class Check(Schema):
     title: str
     description: str
     params: Annotated[dict[str, Any], Field(description="JSON Schema of its parameters.")]
+
+
+class Starter(Schema):
+    """A rubric to begin with; `source` says where its idea comes from."""
+
+    name: str
+    title: str
+    purpose: str
+    source: str
+    criterion_count: int
+    rubric: Annotated[
+        dict[str, Any], Field(description="Title, guidelines and criteria, as a rubric file has them.")
+    ]
 
 
 class Finding(Schema):

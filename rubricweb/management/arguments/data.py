@@ -115,11 +115,17 @@ def rubrics(room: argparse.ArgumentParser) -> None:
             "version", type=_version, metavar="id:N", help="the version, as `versions` lists it"
         )
         team_and_person(command)
+    starters = subcommand(
+        actions, "starters", "the rubrics to begin with that come along", "rubrics.starting", "list_starters"
+    )
+    new = subcommand(actions, "new", "start a rubric from a starter", "rubrics.starting", "new")
+    new.add_argument("--starter", required=True, metavar="NAME", help="which, as `starters` lists it")
+    new.add_argument("--title", default="", help="its title (default: that of the starter)")
     some(listed)
     archived(listed)
-    for command in (listed, versions):
+    for command in (listed, versions, starters):
         command.add_argument("--json", action="store_true", help="print a JSON object a line")
-    for command in (listed, versions, shown):
+    for command in (listed, versions, shown, starters, new):
         team_and_person(command)
 
 

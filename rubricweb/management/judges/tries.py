@@ -108,7 +108,7 @@ def _print(piece: TryPiece, rubric: Rubric, *, names: dict[str, str], as_json: b
 
 def _lines(piece: TriedReply | TriedResult | TriedSum, rubric: Rubric) -> list[str]:
     if isinstance(piece, TriedResult):
-        return [f"{_said(piece.verdict, rubric)} [{piece.by}]"]
+        return [f"{_said(piece.criterion, rubric)} [{piece.by}]"]
     if isinstance(piece, TriedSum):
         return [_sum(piece)]
     who = f"{piece.judge}{f' #{piece.repeat + 1}' if piece.repeat else ''}: " if piece.is_vote else ""

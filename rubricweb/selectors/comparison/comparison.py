@@ -296,8 +296,8 @@ def _not_binary(criteria: Mapping[int, Criterion]) -> set[int]:
 class Overview:
     """The `overall`, ceiling, `unavailable` and estimate of `compare`: for pages that show a number of each.
 
-    `leading` and `within` are those of `compare`. `rates` is what people say of each criterion of the run's
-    rubric, by its id, and `rates_describe` of which items.
+    `leading`, `within` and `items` are those of `compare`. `rates` is what people say of each criterion of
+    the run's rubric, by its id, and `rates_describe` of which items.
     """
 
     run: Run
@@ -308,6 +308,7 @@ class Overview:
     within: WithinCriteria | None
     unavailable: Unavailable | None
     estimate: PeopleEstimate
+    items: int
     rates: Mapping[int, PeopleRate]
     rates_describe: DescribedItems | None
 
@@ -366,6 +367,7 @@ def overview(
         within=within,
         unavailable=unavailable,
         estimate=estimate,
+        items=len({item_id for item_id, _ in units}),
         rates=people_rates(criteria if rows else [], by_rater, items, estimate.samples, estimate.cases),
         rates_describe=estimate.described(
             {unit for unit in by_rater if unit[0] in items and unit[1] in own}, weighted=True

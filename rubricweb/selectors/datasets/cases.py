@@ -28,3 +28,11 @@ def as_item(text: CaseText) -> Item:
         description=text.description,
         rubric_version=text.rubric_version,
     )
+
+
+def neighbours(case: Case) -> tuple[int | None, int | None]:
+    """The ids of the cases before and after it in its dataset, by when they were added; None at its ends."""
+    others = Case.objects.filter(dataset=case.dataset_id)
+    before = others.filter(pk__lt=case.pk).order_by("-pk").values_list("pk", flat=True).first()
+    after = others.filter(pk__gt=case.pk).order_by("pk").values_list("pk", flat=True).first()
+    return before, after

@@ -233,6 +233,12 @@ def grouped(version: RubricVersion) -> list[CriterionGroup]:
     return [_group(name, members) for name, members in groups.items()]
 
 
+def weighted_criteria(content: engine.Rubric) -> list[tuple[engine.Criterion, float | None]]:
+    """The criteria of a rubric that need not be published, each with its points of the score."""
+    points = score_points(list(content.weights), [criterion.span for criterion in content.criteria])
+    return list(zip(content.criteria, points, strict=True))
+
+
 def _group(name: str, members: list[WeightedCriterion]) -> CriterionGroup:
     points = [each.points or 0.0 for each in members]
     gain, loss = (math.fsum(each for each in points if sign * each > 0) for sign in (1, -1))

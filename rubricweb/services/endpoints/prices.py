@@ -12,6 +12,7 @@ from rubricweb.engine.errors import Fault
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.prices.shipped import AS_OF, Price, shipped_price
+from rubricweb.judges.prices.shipped import SHIPPED as LISTED
 from rubricweb.models import JudgeEndpoint, ModelPrice, Team, User, unarchived
 from rubricweb.services.shared.journal import record
 
@@ -46,6 +47,12 @@ class PriceLine:
     def shipped_as_of(self) -> date | None:
         """The day of which the listed price is."""
         return None if self.shipped is None else AS_OF
+
+
+def model_names(judges: Mapping[str, JudgeConfig]) -> tuple[str, ...]:
+    """Names to choose a model from: those these judges ask, then those of the shipped list."""
+    asked = (name for config in judges.values() for name in (config.model, config.fallback_model) if name)
+    return tuple(dict.fromkeys((*asked, *LISTED)))
 
 
 def priced(team: Team, judges: Mapping[str, JudgeConfig]) -> dict[str, JudgeConfig]:

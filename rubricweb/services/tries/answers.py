@@ -56,14 +56,14 @@ class TriedReply:
 
 @dataclass(frozen=True)
 class TriedResult:
-    """What a check says of a criterion, or what the votes on it come to, after `passed_on`: the stages of a
+    """What a check says of a `criterion`, or what the votes on it come to, after `passed_on`: the stages of a
     cascade that did not settle it.
     """
 
     side: str
-    verdict: TriedVerdict
     by: str
-    passed_on: tuple[str, ...] = ()
+    passed_on: tuple[str, ...]
+    criterion: TriedVerdict
 
 
 @dataclass(frozen=True)

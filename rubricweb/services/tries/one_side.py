@@ -77,7 +77,7 @@ class OneSide:
                 verdict = self._noted(index, Outcome(None, "stopped", result.message))
             else:
                 verdict = self._noted(index, Outcome(result))
-            yield TriedResult(self.side, verdict, by="check")
+            yield TriedResult(self.side, "check", (), verdict)
 
     def questions(self) -> list[Question]:
         """What can be asked now; nothing while answers are outstanding: the next stage follows from them."""
@@ -136,7 +136,7 @@ class OneSide:
             failure = (failed.kind, failed.message) if failed is not None else (None, "")
             verdict = self._noted(index, Outcome(come_to.tally.answer, *failure))
             passed_on = tuple(f"{step.stage} passed it on ({step.reason})" for step in come_to.escalations)
-            yield TriedResult(self.side, verdict, by="votes", passed_on=passed_on)
+            yield TriedResult(self.side, "votes", passed_on, verdict)
 
     def _noted(self, index: int, outcome: Outcome) -> TriedVerdict:
         self._open.answers[index] = outcome.answer

@@ -1,6 +1,7 @@
-"""The page of a case: its words, and every answer to it side by side."""
+"""The page of a case: who answered it best, every criterion by every answer, and the words."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -10,9 +11,10 @@ from rubricweb import access
 from rubricweb.errors import Withheld
 from rubricweb.models import Role
 from rubricweb.selectors.comparison.case import case_answers
-from rubricweb.selectors.datasets.cases import words_of
+from rubricweb.selectors.datasets.cases import neighbours, words_of
 from rubricweb.selectors.datasets.tags import tags_of
-from rubricweb.web.http import TeamRequest, team_page
+from rubricweb.web.datasets.case_answer import answer_diff, answer_name, case_rows, case_summary
+from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.shared.titles import titles
 
 
@@ -22,8 +24,11 @@ def case(request: TeamRequest, case_id: int) -> HttpResponse:
     """The words are anybody's to read; answers that are to be reviewed blind are left out."""
     case = access.access_case(request.team, case_id)
     words = words_of(case)
+    previous, following = neighbours(case)
     context: dict[str, Any] = {
         "case": case,
+        "previous": previous,
+        "following": following,
         "submission": words.to_engine(),
         "asked": words,
         "may_change": request.membership.may(Role.EDITOR) and not case.dataset.sealed_as,
@@ -39,5 +44,22 @@ def case(request: TeamRequest, case_id: int) -> HttpResponse:
             context |= {"tags": (), "may_tag": False}
         else:
             context["tags"] = tags_of([case.pk]).get(case.pk, ())
-        context |= {"found": answers, **titles(request, [one.item.pk for one in answers.answers])}
+        opened = whole_number(request.GET.get("criterion"), "The criterion")
+        pair = [whole_number(request.GET.get(side), "The answer") for side in ("before", "after")]
+        rows = case_rows(answers.answers, opened)
+        context |= {
+            "found": answers,
+            "rows": rows,
+            "answer": case_summary(answers, rows),
+            "names": [(one, answer_name(one)) for one in answers.answers],
+            "diff": answer_diff(answers.answers, *pair),
+            "opened": next((row for row in rows if row.is_open), None),
+            "here": f"{request.path}?{_query(request, 'cursor')}",
+            **titles(request, [one.item.pk for one in answers.answers]),
+        }
     return render(request, "datasets/cases/case.html", context)
+
+
+def _query(request: TeamRequest, *names: str) -> str:
+    """These parameters of the address as they are, each followed by "&"."""
+    return "".join(f"{urlencode({name: request.GET[name]})}&" for name in names if name in request.GET)

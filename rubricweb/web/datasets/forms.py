@@ -19,6 +19,7 @@ from rubricweb.services.runs.budgets import MAX_BUDGET_USD
 from rubricweb.web.shared.refused_forms import RefusableForm, Refused
 
 CELL_CHARACTERS = 280
+EXAMPLE_CHARACTERS = 40
 
 FIELDS: dict[str, tuple[str, str]] = {
     "submission": ("Submission", "The text to grade. Every item needs one."),
@@ -90,7 +91,7 @@ class MappingForm(forms.Form):
         del self.fields["keep_all" if is_new else "name"]
         self.fields["system"].help_text = VERSION_OF_NEW if is_new else VERSION_OF_MORE
         self.preview = preview
-        columns = [(column, column) for column in preview.columns if column]
+        columns = [(column, f"{column}{_example(preview, column)}") for column in preview.columns if column]
         for field, (label, help_text) in FIELDS.items():
             self.fields[f"column_{field}"] = forms.ChoiceField(
                 label=label,
@@ -100,8 +101,37 @@ class MappingForm(forms.Form):
             )
 
     @property
-    def mapping(self) -> list[forms.BoundField]:
-        return [self[f"column_{field}"] for field in FIELDS]
+    def unsure(self) -> list[forms.BoundField]:
+        """What the page asks: the submission where no column is called so, an id by another name, fields that
+        a column may hold by its name, and what was refused.
+        """
+        return [self[f"column_{field}"] for field in FIELDS if self._is_unsure(field)]
+
+    @property
+    def settled(self) -> list[forms.BoundField]:
+        """The other fields: they are as their columns are called, and can be changed."""
+        return [self[f"column_{field}"] for field in FIELDS if not self._is_unsure(field)]
+
+    @property
+    def read_as(self) -> list[tuple[str, str]]:
+        """Label and column of every field that is read from one and not asked about."""
+        pairs = ((str(field.label), str(field.value() or "")) for field in self.settled)
+        return [(label, column) for label, column in pairs if column]
+
+    @property
+    def kept_as_metadata(self) -> list[str]:
+        """Columns that no field is read from and nobody is asked about."""
+        taken = {self[f"column_{field}"].value() for field in FIELDS} | {*self.preview.suggestions.values()}
+        return [column for column in self.preview.columns if column and column not in taken]
+
+    def _is_unsure(self, field: str) -> bool:
+        preview = self.preview
+        return (
+            field in preview.suggestions
+            or (field == "submission" and field not in preview.mapping)
+            or (field == "id" and preview.own_id)
+            or (self.is_bound and f"column_{field}" in self.errors)
+        )
 
     def columns(self) -> dict[str, str]:
         """What the person changed; the rest is guessed item by item: later rows may have more keys."""
@@ -125,6 +155,13 @@ class MappingForm(forms.Form):
             else:
                 rest.append(fault)
         return tuple(rest)
+
+
+def _example(preview: Preview, column: str) -> str:
+    """The first value that a column has, as " – The capital is…"; "" where it has none in the first rows."""
+    values = (_cell(row.get(column)).strip() for row in preview.rows)
+    value = next(filter(None, values), "")
+    return f" \N{EN DASH} {Truncator(value).chars(EXAMPLE_CHARACTERS)}" if value else ""
 
 
 def _perhaps(preview: Preview, field: str) -> str:

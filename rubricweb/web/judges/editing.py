@@ -18,6 +18,7 @@ from rubricweb.models import Judge, JudgeSnapshot, JudgeVersion, Role
 from rubricweb.selectors.judges import require_judge_visible
 from rubricweb.selectors.rubrics.example_criteria import ExampleCriteria
 from rubricweb.services.endpoints import endpoints
+from rubricweb.services.endpoints.prices import model_names
 from rubricweb.services.judges import versions
 from rubricweb.services.judges.definitions import definition_of
 from rubricweb.web.http import TeamRequest, team_page, whole_number
@@ -218,6 +219,7 @@ def _page(
             }
             for member in form.members
         ],
+        "model_names": model_names(form.judges),
         "member_gone": focused == "member",
         "example_gone": focused == "example",
         "deaf": words.deaf_words(form.base),

@@ -1,5 +1,6 @@
 """Pages about judges: which there are, one of them with its versions, and what two versions differ in."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -12,11 +13,14 @@ from rubricweb import access
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Judge, JudgeVersion, Role
 from rubricweb.selectors import judges as selectors
+from rubricweb.selectors.comparison.judge_versions import judge_agreement
 from rubricweb.selectors.judges import require_judge_visible
 from rubricweb.selectors.shared.judge_use import last_used
+from rubricweb.services.datasets.halves.looks import count_look
 from rubricweb.services.judges import versions
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.judges import words
+from rubricweb.web.judges.answer import shown_answer
 from rubricweb.web.judges.forms import JudgeWordsForm
 from rubricweb.web.shared.archived import archive_link, archive_words, done_by
 from rubricweb.web.shared.tries.form import TryForm
@@ -161,6 +165,12 @@ def _page(
             "deaf": words.deaf_words(definition),
             "grade_url": f"{reverse('run_new', args=[request.team.slug])}?judge={shown}",
         }
+        if not seen.withheld:
+            dataset_id = whole_number(request.GET.get("dataset"), "The dataset")
+            agreement = judge_agreement(judge, shown, viewer=request.user, dataset_id=dataset_id)
+            if agreement.comparison is not None:
+                agreement = replace(agreement, comparison=count_look(agreement.comparison, by=request.user))
+            context |= shown_answer(agreement, shown, request.team)
     context["versions"] = selectors.visible_versions(judge, request.user)
     if _may_try(request, judge, context):
         context["try_form"] = TryForm(team=request.team, viewer=request.user, judge=judge)

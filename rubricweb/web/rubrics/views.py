@@ -104,10 +104,13 @@ def _import(request: TeamRequest, data: bytes, filename: str, title: str) -> Htt
 def rubric(request: TeamRequest, rubric_id: int) -> HttpResponse:
     rubric = access.access_rubric(request.team, rubric_id)
     state = selectors.draft_state(rubric, viewer=request.user)
+    newest = state.newest.to_engine() if state.newest else None
+    shown = newest or state.content
     context = {
         "rubric": rubric,
         "state": state,
-        "newest": state.newest.to_engine() if state.newest else None,
+        "newest": newest,
+        "criteria": selectors.weighted_criteria(shown) if shown else None,
         "problems": RubricForm.from_draft(rubric.draft, 0).describe(state.faults),
         "versions": selectors.versions(rubric),
         "runs": selectors.runs_with(rubric),

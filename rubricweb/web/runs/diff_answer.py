@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rubricweb.engine.agreement import Figure
+from rubricweb.engine.agreement.intervals import CONFIDENCE
 from rubricweb.engine.number_format import counted, from_to, number, value_of
 from rubricweb.selectors.runs.diff.changes import CriterionChange
 from rubricweb.selectors.runs.diff.diff import RunDiff
@@ -119,7 +120,7 @@ def _rows(found: RunDiff) -> list[MovedCriterion]:
         if part is None or part.value is None:
             continue
         by_answers = (change.difference.value or 0.0) * change.criterion.weight
-        sure = change.p is not None and change.p < 0.05 and by_answers * part.value > 0
+        sure = change.p is not None and change.p < 1 - CONFIDENCE and by_answers * part.value > 0
         word = ("better" if part.value > 0 else "worse") if sure else "not clear"
         kind: Kind = "none" if word == "not clear" else "better" if part.value > 0 else "worse"
         points = in_points(part, 1 if _is_raw(found) else POINTS)

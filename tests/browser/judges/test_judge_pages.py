@@ -174,6 +174,7 @@ def test_a_judge_is_worded_compared_noted_archived_and_restored(
     visit.is_told("Nothing differs.")
     page.go_back()
     page.go_back()
+    visit.hand.click(page.locator("#name > summary"))
     visit.hand.write(page.get_by_role("textbox", name="Note"), "For support.")
     visit.button("Save")
     visit.is_told("Changed.")

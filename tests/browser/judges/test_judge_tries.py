@@ -28,6 +28,8 @@ def world(people: Cast) -> Iterator[TryWorld]:
 def test_answers_come_one_by_one_and_stop_ends_the_asking(world: TryWorld, open_as: Open, violations) -> None:
     path = reverse("judge", args=[world.people.team.slug, world.first.judge_id])
     page = open_as(world.people.ed, path)
+    tab_to(page, page.locator("#try > summary"))
+    page.keyboard.press("Enter")
     button = page.get_by_role("button", name="Try", exact=True)
     tab_to(page, button)
     page.keyboard.press("Enter")

@@ -191,7 +191,7 @@ def test_a_panel_votes_and_the_verdict_follows(world: TryWorld) -> None:
     assert world.script.count == 12
     assert all(reply.is_vote for reply in world.replies(pieces))
     results = [piece for piece in pieces if isinstance(piece, TriedResult)]
-    assert sorted((one.verdict.index, str(one.verdict.answer.verdict)) for one in results) == [
+    assert sorted((one.criterion.index, str(one.criterion.answer.verdict)) for one in results) == [
         (0, "MET"),
         (1, "UNMET"),
         (2, "UNMET"),
@@ -210,7 +210,7 @@ def test_a_cascade_asks_its_next_stage_where_the_first_abstains(world: TryWorld)
     pieces = world.tried(cascade)
     assert world.script.count == 4
     [first] = [piece for piece in pieces if isinstance(piece, TriedResult) and piece.passed_on]
-    assert (first.verdict.index, str(first.verdict.answer.verdict)) == (0, "MET")
+    assert (first.criterion.index, str(first.criterion.answer.verdict)) == (0, "MET")
 
 
 def test_examples_are_shown_of_a_published_rubric_and_of_a_draft(world: TryWorld) -> None:
@@ -270,7 +270,7 @@ def test_checks_answer_for_themselves(world: TryWorld) -> None:
     pieces = world.tried(version=rubric)
     first = pieces[0]
     assert isinstance(first, TriedResult)
-    assert (first.by, first.verdict.index, first.verdict.answer.value) == ("check", 0, 1.0)
+    assert (first.by, first.criterion.index, first.criterion.answer.value) == ("check", 0, 1.0)
     assert world.script.count == 1
     assert pieces[-1].score == 1.0
 

@@ -251,3 +251,22 @@ def test_a_column_of_own_ids_is_preselected_and_may_be_declined(people, ed) -> N
     keys = Dataset.objects.get(name="made").items.values_list("key", flat=True)
     assert all(key.startswith("auto-") for key in keys)
     assert Dataset.objects.get(name="made").items.first().metadata == {"question_id": "q1"}
+
+
+def test_the_page_asks_only_about_columns_it_is_unsure_of(people, ed) -> None:
+    def form(data: bytes):
+        step = ed.post(url(people, "dataset_import"), {"file": SimpleUploadedFile("a.csv", data)}).url
+        return step, ed.get(step).context["form"]
+
+    _, sure = form(b"output,prompt,topic\nRome.,Capital of Italy?,cities\n")
+    assert sure.unsure == []
+    assert sure.read_as == [("Submission", "output"), ("Prompt", "prompt")]
+    assert sure.kept_as_metadata == ["topic"]
+    step, unsure = form(b"words,prompt\nRome.,Capital of Italy?\n")
+    assert [field.name for field in unsure.unsure] == ["column_submission"]
+    page = ed.get(step).content.decode()
+    assert '<option value="words">words – Rome.</option>' in page
+    asked = page.partition('id="id_column_submission"')[0]
+    assert asked.rpartition("<details")[2].count("disclosure--inline") == 0  # not in the fold
+    ed.post(step, {"column_submission": "words", "column_prompt": "prompt", "name": "mine"})
+    assert Dataset.objects.get(name="mine").items.get().submission == "Rome."

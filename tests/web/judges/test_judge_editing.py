@@ -332,4 +332,4 @@ def test_who_may_not_start_runs_words_no_judge(people: Cast, sign_in, first) -> 
         client = sign_in(person)
         for where in (url("judge_edit", people, first.judge_id), url("judge_new", people)):
             assert client.get(where).status_code == 403
-        assert "Grade with it" not in text(client.get(url("judge", people, first.judge_id)))
+        assert "Use in a run" not in text(client.get(url("judge", people, first.judge_id)))

@@ -98,6 +98,10 @@ def test_a_judge_of_one_model_keeps_its_panel_folded(single: FilledForm) -> None
 
 def test_a_second_model_is_added_and_both_vote(single: FilledForm) -> None:
     single.send("add-member", note="Two of them.")
+    for name in ("member0-model", "member1-model"):
+        assert 'list="model-names"' in single.tag("input", f'name="{name}"')
+    assert single.answer.content.decode().count('<datalist id="model-names">') == 1
+    assert '<option value="m-a">' in single.answer.content.decode()
     # It begins with a model that nobody asks yet, and the focus goes there.
     assert single.fields["member1-model"] == "m-b"
     assert "autofocus" in single.tag("select", 'name="member1-endpoint"')

@@ -96,7 +96,7 @@ def test_an_archived_judge_is_behind_a_link_and_comes_back(people: Cast, sign_in
     client.post(url("judge_archive", people, judge.pk), {"action": "archive"})
     assert url("judge", people, judge.pk) not in text(client.get(url("judges", people)))
     assert judge.name in text(client.get(url("judges", people) + "?archived=1"))
-    assert "Grade with it" not in text(client.get(url("judge", people, judge.pk)))
+    assert "Use in a run" not in text(client.get(url("judge", people, judge.pk)))
     client.post(url("judge_archive", people, judge.pk), {"action": "restore"})
     assert judge.name in text(client.get(url("judges", people)))
 

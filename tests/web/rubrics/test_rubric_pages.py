@@ -421,3 +421,21 @@ class TestVersions:
         versions = answer.context["versions"]
         assert [(one.criterion_count, one.run_count, one.queue_count) for one in versions] == [(3, 1, 1)]
         assert "DISTINCT" not in str(versions.query)
+
+
+def test_a_rubric_shows_its_criteria_first_published_valid_or_as_typed(people, ed):
+    version = factories.version(people.team, people.ed)
+    criteria = [{"requirement": "Is kind.", "weight": "heavy"}]
+    draft = rubrics.create_rubric(people.team, by=people.ed, title="Draft", draft={"criteria": criteria})
+
+    def main(rubric_id):
+        return ed.get(url(people, "rubric", rubric_id)).content.decode().partition("<main")[2]
+
+    shown = main(version.rubric.pk)
+    places = [shown.index(f'id="{name}-title"') for name in ("criteria", "draft", "versions")]
+    assert places == sorted(places)
+    for criterion in version.criteria.all():
+        assert criterion.requirement in shown
+    assert shown.partition("page-head__actions")[2].partition("<details")[0].count('class="button') == 2
+    assert "Is kind." in main(draft.pk)
+    assert "heavy" in main(draft.pk)

@@ -6,6 +6,7 @@ The first line of a file's description says what it is for, the second where its
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from rubricweb.engine import Rubric as RubricContent
 from rubricweb.engine.formats.rubric_files import read_rubric
@@ -30,12 +31,25 @@ class Starter:
     content: RubricContent
 
     @property
+    def title(self) -> str:
+        return str(self.content.title)
+
+    @property
     def purpose(self) -> str:
         return str(self.content.description).splitlines()[0]
 
     @property
     def source(self) -> str:
         return str(self.content.description).splitlines()[1]
+
+    @property
+    def criterion_count(self) -> int:
+        return len(self.content.criteria)
+
+    @property
+    def rubric(self) -> dict[str, Any]:
+        """As a rubric file has it."""
+        return self.content.to_dict()
 
     @property
     def errors(self) -> int:
@@ -49,12 +63,16 @@ def starters() -> tuple[Starter, ...]:
     return tuple(Starter(name, read_rubric(_file(name), filename=f"{name}.yaml")) for name in NAMES)
 
 
-def start_from(name: str, team: Team, *, by: User | None) -> Rubric:
-    """A new rubric whose draft is the starter; nothing is published. Raises NotFound for another name."""
+def start_from(name: str, team: Team, *, by: User | None, title: str = "") -> Rubric:
+    """A new rubric whose draft is the starter, under its title or `title`; nothing is published.
+
+    Raises NotFound for another name.
+    """
     content = next((one.content for one in starters() if one.name == name), None)
     if content is None:
         raise NotFound("starter")
-    return rubrics.create_rubric(team, by=by, title=str(content.title), draft=as_draft(content.to_dict()))
+    draft = as_draft(content.to_dict())
+    return rubrics.create_rubric(team, by=by, title=title or str(content.title), draft=draft)
 
 
 def _file(name: str) -> bytes:

@@ -15,6 +15,8 @@ from rubricweb.web.judges.forms import plain, sampling_field
 from rubricweb.web.judges.parts.wording_fields import WordingFields, texts_typed
 from rubricweb.web.judges.words import way_of
 
+_MODEL_ATTRS = {"class": "input--mono", "list": "model-names", "autocomplete": "off"}
+
 AS_IT_IS = "as-it-is"
 """Chosen of a member whose endpoint is none of the team's any more."""
 
@@ -31,14 +33,14 @@ class MemberForm(WordingFields):
         max_length=200,
         required=False,
         label="Model",
-        widget=forms.TextInput(attrs={"class": "input--mono"}),
+        widget=forms.TextInput(attrs=_MODEL_ATTRS),
         help_text="As the endpoint names it. Empty is the endpoint’s own.",
     )
     fallback_model = forms.CharField(
         max_length=200,
         required=False,
         label="Fallback model",
-        widget=forms.TextInput(attrs={"class": "input--mono"}),
+        widget=forms.TextInput(attrs=_MODEL_ATTRS),
         help_text="Asked at the same address when the model has failed for good.",
     )
     name = forms.CharField(

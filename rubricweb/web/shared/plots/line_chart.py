@@ -6,7 +6,7 @@ from functools import cached_property
 
 from rubricweb.engine.agreement import Figure
 from rubricweb.engine.number_format import from_to, value_of
-from rubricweb.web.shared.plots import Kind, is_few
+from rubricweb.web.shared.plots import Kind, is_few, kappa_axis
 
 ROOM_NARROW, ROOM_WIDE = 250, 450
 """Pixels between the first and the last column on the smallest phone and beside other cards."""
@@ -40,6 +40,7 @@ class ChartPoint:
     """One value at the column with that index; `name` and `url` say what it is of and where it leads.
 
     `is_joined`: the line goes through it. Where not, it stands beside the line, as what rests on other cases.
+    `items` it rests on where its figure counts something else, as labels.
     """
 
     column: int
@@ -47,10 +48,11 @@ class ChartPoint:
     name: str
     url: str
     is_joined: bool = True
+    items: int | None = None
 
     @property
     def hollow(self) -> bool:
-        return is_few(self.figure.n)
+        return is_few(self.figure.n if self.items is None else self.items)
 
     @property
     def words(self) -> str:
@@ -82,17 +84,23 @@ class ChartLine:
 class LineChart:
     """What is drawn from 0 to 1, or from the lowest to the highest value where these lie outside.
 
-    `by_version`: columns are versions of a system, in their order; else runs in order of time.
+    `by_version`: columns are versions of a system, in their order; else runs in order of time. `band` is what
+    all points are held against, a value with its interval. With `kappa` ticks are those of `kappa_axis`.
     """
 
     columns: tuple[ChartColumn, ...]
     lines: tuple[ChartLine, ...] = field(repr=False)
     by_version: bool = False
+    band: Figure | None = None
+    kappa: bool = False
 
     @cached_property
     def ticks(self) -> tuple[float, ...]:
         """Round numbers from the lowest end to the highest: at most seven."""
         figures = [point.figure for line in self.lines for point in line.points]
+        if self.kappa:
+            axis = kappa_axis([*figures, *([self.band] if self.band else [])], with_words=True)
+            return (*((axis.low,) if axis.low < 0 else ()), *(tick.at for tick in axis.ticks))
         values = [one for figure in figures for one in (figure.low, figure.value, figure.high)]
         known = [one for one in values if one is not None]
         low, high = min([0.0, *known]), max([1.0, *known])

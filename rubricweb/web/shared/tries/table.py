@@ -106,8 +106,8 @@ class TryTable:
 
     def _changed(self, piece: TryPiece) -> Iterator[TryCell]:
         if isinstance(piece, TriedResult):
-            cell = self._cell(piece.side, piece.verdict.index)
-            cell.verdict, cell.by, cell.passed_on = piece.verdict, piece.by, piece.passed_on
+            cell = self._cell(piece.side, piece.criterion.index)
+            cell.verdict, cell.by, cell.passed_on = piece.criterion, piece.by, piece.passed_on
             yield cell
         elif isinstance(piece, TriedReply):
             for verdict in piece.verdicts:
