@@ -29,7 +29,17 @@ from rubricweb.web.rubrics.views import FORMATS
 from rubricweb.web.shared.titles import titles
 from rubricweb.web.shared.tries.answers import one_line, reads_lines, refused
 
-RESHAPING = ("add", "remove", "add_option", "add_na", "remove_option", "begin_with", "show_check")
+RESHAPING = (
+    "add",
+    "remove",
+    "duplicate",
+    "open",
+    "add_option",
+    "add_na",
+    "remove_option",
+    "begin_with",
+    "show_check",
+)
 """Buttons that change the form alone; the browser does the same by itself where scripts run."""
 
 
@@ -74,6 +84,8 @@ def _reshape(form: RubricForm, pressed: str, value: str) -> None:
         form.add_row()
     if pressed == "remove":
         form.remove_row(value)
+    if pressed == "duplicate":
+        form.duplicate_row(value)
     index, _, inside = value.partition("-")
     row = form.row(index)
     if row is None:
@@ -202,6 +214,18 @@ def _answered(form: RubricForm, position: int, item: Item | None) -> Any:
     entries = form.draft()["criteria"][position : position + 1]
     trial = trials.try_rubric({"criteria": entries}, item.to_engine())
     return trial.answers[0] if trial.answers else None
+
+
+@takes_up_to("UPLOAD_MAX_BYTES")
+@team_page(Role.EDITOR)
+@require_POST
+def rows(request: TeamRequest, rubric_id: int) -> HttpResponse:
+    """The fields of folded rows that are opened in a long rubric; those are all that is sent."""
+    context = {
+        "rubric": access.access_rubric(request.team, rubric_id),
+        "form": RubricForm.from_post(request.POST),
+    }
+    return render(request, "rubrics/editor/row/_opened.html", context)
 
 
 @takes_up_to("UPLOAD_MAX_BYTES")

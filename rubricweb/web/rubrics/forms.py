@@ -10,6 +10,7 @@ from django.http import QueryDict
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.rubric import MAX_CRITERIA, MAX_TITLE, LengthPenalty
+from rubricweb.engine.rubric.reading import new_id
 from rubricweb.engine.scoring.points import score_points
 from rubricweb.errors import Invalid
 from rubricweb.web.http import whole_number
@@ -30,8 +31,10 @@ from rubricweb.web.shared.numbers import number_shown, number_typed
 
 _POSTED = re.compile(rf"{PREFIX}-(\d{{1,6}})-(?:options-(\d{{1,6}})-)?")
 _PLACE = re.compile(r"criteria\[(\d+)\]\.?(.*)")
-FEW = 6
-"""So many criteria are all shown open."""
+MOST_NOTES = 20
+"""So many findings are listed together; the others are marked on their criteria."""
+MOST_FIELDS = 20
+"""A longer rubric has the fields of its folded rows fetched when they are opened: its page stays small."""
 
 
 class TitleForm(forms.Form):
@@ -174,11 +177,23 @@ class RubricForm:
             revision=whole_number(posted.get("revision"), "The revision") or 0,
         )
 
+    most = MAX_CRITERIA
+
     def add_row(self) -> None:
         row = new_row(max((int(row.index) for row in self.rows), default=-1) + 1)
         row.focused = True
         self.rows.append(row)
         self._weigh()
+
+    def duplicate_row(self, index: str) -> None:
+        """Puts a criterion like this one, with an id of its own, behind it."""
+        row = self.row(index)
+        if row is not None:
+            entry = {**row.stored(), "id": new_id()}
+            copied = stored_row(max(int(each.index) for each in self.rows) + 1, entry)
+            copied.focused = True
+            self.rows.insert(self.rows.index(row) + 1, copied)
+            self._weigh()
 
     def remove_row(self, index: str) -> None:
         self.rows = [row for row in self.rows if str(row.index) != index]
@@ -187,11 +202,6 @@ class RubricForm:
     def row(self, index: str) -> CriterionForm | None:
         """The row of an index, None for one that is not there."""
         return next((row for row in self.rows if str(row.index) == index), None)
-
-    @property
-    def is_long(self) -> bool:
-        """Whether its rows fold to a line each (static/js/rubrics/folds.js says the same)."""
-        return len(self.rows) > FEW
 
     @property
     def template_row(self) -> CriterionForm:
@@ -225,6 +235,13 @@ class RubricForm:
     @property
     def hints(self) -> list[lint_notes.LintNote]:
         return [note for note in self.notes if note.severity == "hint"]
+
+    @property
+    def further_notes(self) -> int:
+        """How many warnings and hints are beyond those listed together."""
+        return sum(max(len(notes) - MOST_NOTES, 0) for notes in (self.warnings, self.hints))
+
+    most_notes = f":{MOST_NOTES}"
 
     @property
     def notes_digest(self) -> str:
@@ -299,7 +316,7 @@ class RubricForm:
     def _weigh(self) -> None:
         weights, spans = [row.number for row in self.rows], [row.span for row in self.rows]
         for row, points in zip(self.rows, score_points(weights, spans), strict=True):
-            row.points = points
+            row.points, row.may_be_lean = points, len(self.rows) > MOST_FIELDS
 
     def _lint(self) -> None:
         links = [

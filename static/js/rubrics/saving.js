@@ -87,7 +87,7 @@ const sayLater = (why) => {
 // ── While typing ───────────────────────────────────────────────────────────────────────────────
 /** @param {{ target: HTMLElement }} event */
 const touch = (event) => {
-  if (!event.target.closest(FORMS)) return;
+  if (!event.target.closest(FORMS) || event.target.matches("input:not([name])")) return;
   autosave.touch();
   if (one("[data-save-words]").dataset.state === "saved") say("saving", "Saving…");
 };
