@@ -63,6 +63,7 @@ from rubricweb.models.queues import (
 )
 from rubricweb.models.rubrics import (
     Criterion,
+    DraftSave,
     LabelDecision,
     LabelDecisionKind,
     Meaning,
@@ -146,6 +147,7 @@ __all__ = [
     "DatasetImport",
     "Deletion",
     "DeletionState",
+    "DraftSave",
     "Draw",
     "Duplicates",
     "EndpointMemory",

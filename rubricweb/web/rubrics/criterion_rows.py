@@ -1,9 +1,7 @@
 """One row of the rubric editor: a criterion of any kind, whatever was typed, and the options of a choice."""
 
-import csv
 import json
-from collections.abc import Collection, Iterable, Mapping
-from io import StringIO
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django import forms
@@ -20,6 +18,7 @@ from rubricweb.services.rubrics.drafts import is_draft
 from rubricweb.web.rubrics.check_fields import CheckFields
 from rubricweb.web.rubrics.lint_notes import LintNote, digest
 from rubricweb.web.rubrics.option_rows import PRESETS, TEMPLATE_OPTION, OptionRow
+from rubricweb.web.rubrics.tag_texts import tags_shown, tags_typed
 from rubricweb.web.shared.numbers import number_shown, number_typed
 
 PREFIX = "criteria"
@@ -75,7 +74,7 @@ class CriterionForm(forms.Form):
     points: float | None = None
     focused = False
     in_use = False
-    may_be_lean = was_kept = False
+    may_be_lean = was_kept = changed = False
     presets, vote_rules, checks = PRESETS, VOTE_RULES, CHECKS
 
     def __init__(self, values: Mapping[str, str], *, prefix: str) -> None:
@@ -226,7 +225,7 @@ class CriterionForm(forms.Form):
         if kind != "check" or self.text("requirement").strip():
             found["requirement"] = self.text("requirement")
         found |= {name: text for name in _TEXTS if (text := self.text(name)).strip()}
-        found |= {"tags": tags} if (tags := _split(self.text("tags"))) else {}
+        found |= {"tags": tags} if (tags := tags_typed(self.text("tags"))) else {}
         if kind == "choice":
             found["scale_type"] = self.text("scale_type") or SCALE_TYPES[0]
             found["options"] = [option.stored() for option in self._filled]
@@ -293,7 +292,7 @@ def stored_row(index: int, entry: Mapping[str, Any], section: str | None = None)
     values |= {
         "weight": number_shown(entry.get("weight", 1)),
         SECTION: number_shown(entry.get("group")).strip() if section is None else section,
-        "tags": _joined(tags) if isinstance(tags, list) else number_shown(tags),
+        "tags": tags_shown(tags) if isinstance(tags, list) else number_shown(tags),
         "kind": _kind(entry),
         "scale_type": number_shown(entry.get("scale_type")) or SCALE_TYPES[0],
     }
@@ -313,7 +312,7 @@ def typed_row(posted: QueryDict, index: int, options: Collection[int]) -> Criter
     """The row as typed; `options` are the indexes of its options. Raises Invalid for too many."""
     prefix = f"{PREFIX}-{index}"
     if f"{prefix}-kept" in posted:
-        return _kept_row(index, posted[f"{prefix}-kept"])
+        return _kept_row(index, posted.get(f"{prefix}-kept", ""))
     row = _row(index, {name: typed(posted, f"{prefix}-{name}") for name in CriterionForm.base_fields})
     if len(options) > MAX_OPTIONS:
         raise Invalid(f"A criterion has at most {MAX_OPTIONS} options, not {len(options)}.")
@@ -391,21 +390,3 @@ def _said(entry: Mapping[str, Any]) -> str | None:
     params = entry.get("params")
     known = entry.get("check") in CHECKS and isinstance(params, Mapping | None)
     return describe_check(str(entry["check"]), params) if known else None
-
-
-def _joined(tags: Iterable[Any]) -> str:
-    """Tags with commas between them; a tag that holds a comma or a quote is quoted as in CSV."""
-    shown = [number_shown(tag) for tag in tags]
-    return ", ".join(
-        f'"{tag.replace(chr(34), chr(34) * 2)}"' if {",", '"', "\n", "\r"} & set(tag) else tag
-        for tag in shown
-    )
-
-
-def _split(text: str) -> list[str]:
-    """Tags as typed, between commas or on lines of their own; one text that is too long for CSV stays one."""
-    try:
-        rows = list(csv.reader(StringIO(text, newline=""), skipinitialspace=True))
-    except csv.Error:
-        rows = [[text]]
-    return [tag.strip() for row in rows for tag in row if tag.strip()]

@@ -22,7 +22,7 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.rubrics import rubrics as services
 from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.http import TeamRequest, team_page, whole_number
-from rubricweb.web.rubrics import tries
+from rubricweb.web.rubrics import conflicts, tries
 from rubricweb.web.rubrics.criterion_rows import typed
 from rubricweb.web.rubrics.forms import RubricForm
 from rubricweb.web.rubrics.views import FORMATS
@@ -61,20 +61,24 @@ def edit(request: TeamRequest, rubric_id: int) -> HttpResponseBase:
         return _editor(request, rubric, form, saved=False)
     if _is_autosave(request):
         return _autosaved(request, rubric, form.draft(), form.revision)
-    if "overwrite" in request.POST:
-        form.revision = whole_number(request.POST["overwrite"], "The revision") or 0
-    saved = False
+    saved, draft = False, form.draft()
     try:
-        services.save_draft(rubric, draft=form.draft(), revision=form.revision)
+        saved_with = conflicts.save(request, rubric, draft, form.revision)
+        if saved_with is not None:
+            form = RubricForm.from_draft(rubric.draft, rubric.draft_revision)
         saved, form.revision = True, rubric.draft_revision
         if "publish" in request.POST:
             services.checked(rubric.draft)
             return _go(request, reverse("rubric_publish", args=[request.team.slug, rubric.pk]))
+        if saved_with is not None and request.htmx:
+            return _editor(request, rubric, form, said=conflicts.kept_both(saved_with))
     except Invalid as error:
         form.show(error.faults)
         return _editor(request, rubric, form, refusal=error, saved=saved)
     except Conflict as error:
         return _editor(request, rubric, form, refusal=error, saved=False)
+    if saved_with is not None:
+        messages.success(request, conflicts.kept_both(saved_with))
     return _saved(request, rubric)
 
 
@@ -109,6 +113,7 @@ def _editor(
     refusal: Invalid | Conflict | None = None,
     saved: bool = True,
     trial: dict[str, Any] | None = None,
+    said: str = "",
 ) -> HttpResponse:
     """The editor with what was typed; `saved` is whether it is also what is stored."""
     context = {
@@ -116,6 +121,7 @@ def _editor(
         "form": form,
         "refusal": refusal,
         "conflict": isinstance(refusal, Conflict),
+        "merge": conflicts.merge_of(rubric, form.draft(), form.revision, refusal),
         "saved": saved,
         "revision": form.revision,
         **_preview(request, rubric, form, 0),
@@ -126,6 +132,8 @@ def _editor(
     response = render(request, template, context, status=422 if refusal else 200)
     if request.htmx:
         response["HX-Retarget"], response["HX-Reswap"] = "#editor", "outerHTML show:#editor:top"
+        if said:
+            response["HX-Trigger"] = json.dumps({"toast": {"text": said, "level": "success"}})
     return response
 
 
@@ -140,7 +148,8 @@ def _saved(request: TeamRequest, rubric: Rubric) -> HttpResponseBase:
         response = render(request, "rubrics/preview/_saved.html", context)
         response["HX-Trigger-After-Settle"] = json.dumps({"rubric:saved": {}})
         return response
-    messages.success(request, "Draft saved.")
+    if "merge" not in request.POST:
+        messages.success(request, "Draft saved.")
     return redirect("rubric_edit", request.team.slug, rubric.pk)
 
 
@@ -161,16 +170,9 @@ def _autosaved(request: TeamRequest, rubric: Rubric, draft: Mapping[str, Any], r
     Raises Invalid for what no draft can be.
     """
     try:
-        services.save_draft(rubric, draft=draft, revision=revision, may_repeat=True)
+        services.save_draft(rubric, by=request.user, draft=draft, revision=revision, may_repeat=True)
     except Conflict as error:
-        context = {
-            "refusal": error,
-            "rubric": rubric,
-            "form_id": "source-form" if "source" in request.POST else "rubric-form",
-            "theirs_url": request.get_full_path(),
-        }
-        notice = render_to_string("rubrics/editor/_conflict.html", context)
-        return JsonResponse({"message": str(error), "notice": notice}, status=409)
+        return conflicts.told(request, rubric, draft, revision, error)
     return JsonResponse({"revision": rubric.draft_revision, "title": rubric.title})
 
 
@@ -314,18 +316,20 @@ def source(request: TeamRequest, rubric_id: int) -> HttpResponse:
         raise Invalid(f"A rubric's source is one of {', '.join(FORMATS)}, not {format[:40]!r}.")
     text, revision = selectors.draft_source(rubric, format), rubric.draft_revision
     refusal: Invalid | Conflict | None = None
+    typed_draft: dict[str, Any] = {}
     if request.method == "POST":
         text = request.POST.get("source", "").replace("\r\n", "\n")
         revision = whole_number(request.POST.get("revision"), "The revision") or 0
         if _is_autosave(request):
             return _autosaved(request, rubric, _typed_source(rubric, text), revision)
-        if "overwrite" in request.POST:
-            revision = whole_number(request.POST["overwrite"], "The revision") or 0
         try:
-            services.save_draft(rubric, draft=_typed_source(rubric, text), revision=revision)
+            typed_draft = _typed_source(rubric, text)
+            saved_with = conflicts.save(request, rubric, typed_draft, revision)
         except (Invalid, Conflict) as error:
             refusal = error
         else:
+            if saved_with is not None:
+                messages.success(request, conflicts.kept_both(saved_with))
             return _source_saved(request, rubric, format)
     context = {
         "rubric": rubric,
@@ -334,6 +338,7 @@ def source(request: TeamRequest, rubric_id: int) -> HttpResponse:
         "revision": revision,
         "refusal": refusal,
         "conflict": isinstance(refusal, Conflict),
+        "merge": conflicts.merge_of(rubric, typed_draft, revision, refusal),
         "faults": selectors.checked_draft(selectors.draft_as_file(rubric))[1] if refusal is None else (),
     }
     return render(request, "rubrics/source.html", context, status=422 if refusal else 200)

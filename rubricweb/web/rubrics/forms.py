@@ -17,7 +17,6 @@ from rubricweb.web.http import whole_number
 from rubricweb.web.rubrics import file_metadata, lint_notes
 from rubricweb.web.rubrics.criterion_rows import (
     PREFIX,
-    PRESETS,
     CriterionForm,
     new_row,
     order,
@@ -27,6 +26,7 @@ from rubricweb.web.rubrics.criterion_rows import (
     typed,
     typed_row,
 )
+from rubricweb.web.rubrics.option_rows import PRESETS
 from rubricweb.web.shared.numbers import number_shown, number_typed
 
 _POSTED = re.compile(rf"{PREFIX}-(\d{{1,6}})-(?:options-(\d{{1,6}})-)?")
@@ -176,6 +176,22 @@ class RubricForm:
             length_penalty=_typed_rule(posted, "length_penalty"),
             revision=whole_number(posted.get("revision"), "The revision") or 0,
         )
+
+    def show_rows(self, rows: Iterable[CriterionForm]) -> None:
+        """Puts these rows in place of those it has."""
+        self.rows = list(rows)
+        self._weigh()
+        self._lint()
+
+    def head_fields(self) -> dict[str, str | bool]:
+        """What the fields say that stand above the criteria, by the names they are posted under."""
+        bound = [field for each in (self.head, self.pass_rule, self.length_penalty) for field in each]
+        return {
+            field.html_name: bool(field.value())
+            if isinstance(field.field, forms.BooleanField)
+            else str(field.value() or "")
+            for field in bound
+        }
 
     most = MAX_CRITERIA
 
