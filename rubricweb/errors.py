@@ -63,10 +63,10 @@ class Conflict(Refusal):
 
     title = "Out of date"
 
-    def __init__(self, message: str, *, title: str = "", faults: Iterable[Fault] | None = None) -> None:
+    def __init__(self, message: str, *, title: str = "", faults: Iterable[Fault] = ()) -> None:
         super().__init__(message)
         self.title = title or self.title
-        self.faults = None if faults is None else tuple(faults)
+        self.faults = tuple(faults)
 
 
 class Withheld(Refusal):

@@ -13,8 +13,8 @@ ANSWERED = ("kind", "scale_type", "options", "check", "params")
 REMOVED = "(removed)"
 
 Draft = Mapping[str, Any]
-Choices = Mapping[int, str]
-"""Of conflicts by their number from 0: "theirs"; anything else is mine."""
+Choices = Mapping[str, str]
+"""Of conflicts by their keys: "theirs"; anything else is mine."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class FieldConflict:
     """A field that both changed, each to something else. `place` is empty for the head of the draft, else the
     place of the criterion in mine, or in theirs where I removed it; `label` calls it."""
 
-    number: int
+    key: str
     place: str
     label: str
     field: str
@@ -42,6 +42,8 @@ class DraftMerge:
     conflicts: list[FieldConflict] = field(default_factory=list)
     theirs_changed: list[str] = field(default_factory=list)
     savers: str = ""
+    is_possible: bool = True
+    """False where criteria had no ids when both began: nobody can tell which is which."""
 
 
 def merge_drafts(
@@ -60,6 +62,8 @@ class _Merging:
     def __init__(self, base: Draft | None, theirs: Draft, mine: Draft, choices: Choices) -> None:
         self.base, self.theirs, self.mine, self.choices = base, theirs, mine, choices
         self.result = DraftMerge()
+        if base is not None:
+            self.result.is_possible = all(entry.get("id") for entry in base.get("criteria") or ())
 
     def merged(self) -> DraftMerge:
         base = None if self.base is None else _head(self.base)
@@ -122,9 +126,11 @@ class _Merging:
 
     def _conflict(self, place: str, label: str, name: str, mine: str, theirs: str) -> str | None:
         """Notes a conflict and gives what was chosen of it, None for nothing yet."""
-        number = len(self.result.conflicts)
-        self.result.conflicts.append(FieldConflict(number, place, label, name, mine, theirs))
-        return self.choices.get(number)
+        key = f"{label} {name}"
+        while any(conflict.key == key for conflict in self.result.conflicts):
+            key += "+"
+        self.result.conflicts.append(FieldConflict(key, place, label, name, mine, theirs))
+        return self.choices.get(key)
 
 
 def _head(draft: Draft) -> Draft:

@@ -87,12 +87,12 @@ def _content(draft: Mapping[str, Any], rubric: Rubric) -> dict[str, Any]:
 
 def _conflict(rubric: Rubric, content: Mapping[str, Any], revision: int) -> Conflict:
     merge = merged_with_saved(rubric, draft=content, revision=revision)
+    changed = "; ".join(merge.theirs_changed[:10])
     both = len(merge.conflicts)
-    fields = f"{both} field{'s' if both > 1 else ''} you changed too" if both else "nothing that you changed"
-    changed = "; ".join(merge.theirs_changed[:10]) or "nothing that is left"
     return Conflict(
-        f"{merge.savers} saved this draft meanwhile (it is at save {rubric.draft_revision}, yours began at "
-        f"{revision}) and changed {fields}. What was changed: {changed}.",
+        f"{merge.savers[:1].upper()}{merge.savers[1:]} saved this draft meanwhile (it is at save "
+        f"{rubric.draft_revision}, yours began at {revision}). Changed: {changed or 'nothing'}. "
+        f"Fields you changed too: {both}.",
         faults=[conflict.fault() for conflict in merge.conflicts],
     )
 
@@ -103,7 +103,7 @@ def merged_with_saved(
     """What comes of a draft that began at a save before the newest: see `merge_drafts`. Nothing is stored."""
     base, mine = draft_at(rubric, revision), _content(draft, rubric)
     merge = merge_drafts(base, rubric.draft, mine, choices)
-    merge.savers = " and ".join(savers_since(rubric, revision)) or "Somebody else"
+    merge.savers = " and ".join(savers_since(rubric, revision)) or "somebody else"
     return merge
 
 

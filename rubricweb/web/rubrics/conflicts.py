@@ -1,11 +1,11 @@
 """A draft that somebody else saved meanwhile: both changes kept, or mine and theirs to choose between."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
 from django.template.loader import render_to_string
+from django.utils.text import capfirst
 
 from rubricweb.errors import Conflict, Refusal
 from rubricweb.models import Rubric
@@ -15,7 +15,7 @@ from rubricweb.web.http import TeamRequest, whole_number
 from rubricweb.web.rubrics.criterion_rows import stored_row
 from rubricweb.web.rubrics.forms import RubricForm
 
-_KEEP = re.compile(r"keep-(\d{1,6})\Z")
+_KEEP = "keep-"
 
 
 def save(request: TeamRequest, rubric: Rubric, draft: Mapping[str, Any], revision: int) -> DraftMerge | None:
@@ -33,11 +33,20 @@ def save(request: TeamRequest, rubric: Rubric, draft: Mapping[str, Any], revisio
             return None
     except Conflict:
         merge = services.merged_with_saved(rubric, draft=draft, revision=revision)
-        if merge.conflicts or "overwrite" in request.POST or "source" in request.POST:
+        if (
+            not merge.is_possible
+            or merge.conflicts
+            or "overwrite" in request.POST
+            or "source" in request.POST
+        ):
             raise
     else:
-        choices = {int(match[1]): request.POST[key] for key in request.POST if (match := _KEEP.match(key))}
+        choices = {
+            key.removeprefix(_KEEP): request.POST[key] for key in request.POST if key.startswith(_KEEP)
+        }
         merge = services.merged_with_saved(rubric, draft=draft, revision=revision, choices=choices)
+        if any(conflict.key not in choices for conflict in merge.conflicts):
+            raise Conflict("More was changed since you chose. Look at it once more.")
     # What was looked at may no longer be what is there: then it is a conflict again.
     seen = rubric.draft_revision if seen is None else seen
     services.save_draft(rubric, by=request.user, draft=merge.draft, revision=seen)
@@ -56,7 +65,7 @@ def merge_of(
 def kept_both(merge: DraftMerge) -> str:
     """`Rae changed “tone”: weight meanwhile. Both changes are kept.`"""
     changed = "; ".join(merge.theirs_changed[:5]) or "this draft"
-    return f"{merge.savers} changed {changed} meanwhile. Both changes are kept."
+    return f"{capfirst(merge.savers)} changed {changed} meanwhile. Both changes are kept."
 
 
 def told(
@@ -66,7 +75,7 @@ def told(
     to be chosen in a form, the rows that changed. The page takes them in and saves again: nothing is stored.
     """
     merge = services.merged_with_saved(rubric, draft=draft, revision=revision)
-    if not merge.conflicts and "source" not in request.POST:
+    if merge.is_possible and not merge.conflicts and "source" not in request.POST:
         merged = {
             "revision": rubric.draft_revision,
             "said": kept_both(merge),

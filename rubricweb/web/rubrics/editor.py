@@ -25,6 +25,7 @@ from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.rubrics import conflicts, tries
 from rubricweb.web.rubrics.criterion_rows import typed
 from rubricweb.web.rubrics.forms import RubricForm
+from rubricweb.web.rubrics.lint_notes import SourceMark, source_marks
 from rubricweb.web.rubrics.views import FORMATS
 from rubricweb.web.shared.titles import titles
 from rubricweb.web.shared.tries.answers import one_line, reads_lines, refused
@@ -164,7 +165,9 @@ def _is_autosave(request: TeamRequest) -> bool:
     return "application/json" in request.headers.get("Accept", "")
 
 
-def _autosaved(request: TeamRequest, rubric: Rubric, draft: Mapping[str, Any], revision: int) -> HttpResponse:
+def _autosaved(
+    request: TeamRequest, rubric: Rubric, draft: Mapping[str, Any], revision: int, text: str | None = None
+) -> HttpResponse:
     """Stores what is typed and says at which revision; where somebody else saved, what to choose from.
 
     Raises Invalid for what no draft can be.
@@ -173,7 +176,9 @@ def _autosaved(request: TeamRequest, rubric: Rubric, draft: Mapping[str, Any], r
         services.save_draft(rubric, by=request.user, draft=draft, revision=revision, may_repeat=True)
     except Conflict as error:
         return conflicts.told(request, rubric, draft, revision, error)
-    return JsonResponse({"revision": rubric.draft_revision, "title": rubric.title})
+    answer = {"revision": rubric.draft_revision, "title": rubric.title}
+    marks = {} if text is None else {"marks": [vars(mark) for mark in _marks(rubric, text, None)]}
+    return JsonResponse(answer | marks)
 
 
 @takes_up_to("UPLOAD_MAX_BYTES")
@@ -321,7 +326,7 @@ def source(request: TeamRequest, rubric_id: int) -> HttpResponse:
         text = request.POST.get("source", "").replace("\r\n", "\n")
         revision = whole_number(request.POST.get("revision"), "The revision") or 0
         if _is_autosave(request):
-            return _autosaved(request, rubric, _typed_source(rubric, text), revision)
+            return _autosaved_source(request, rubric, text, revision)
         try:
             typed_draft = _typed_source(rubric, text)
             saved_with = conflicts.save(request, rubric, typed_draft, revision)
@@ -339,9 +344,26 @@ def source(request: TeamRequest, rubric_id: int) -> HttpResponse:
         "refusal": refusal,
         "conflict": isinstance(refusal, Conflict),
         "merge": conflicts.merge_of(rubric, typed_draft, revision, refusal),
-        "faults": selectors.checked_draft(selectors.draft_as_file(rubric))[1] if refusal is None else (),
+        "marks": _marks(rubric, text, refusal),
     }
     return render(request, "rubrics/source.html", context, status=422 if refusal else 200)
+
+
+def _autosaved_source(request: TeamRequest, rubric: Rubric, text: str, revision: int) -> HttpResponse:
+    """The answer to a source that is stored while it is typed, with what is said of its lines."""
+    try:
+        return _autosaved(request, rubric, _typed_source(rubric, text), revision, text)
+    except Invalid as error:
+        marks = [vars(mark) for mark in source_marks(text, {}, error.faults)]
+        return JsonResponse({"message": str(error), "marks": marks}, status=400)
+
+
+def _marks(rubric: Rubric, text: str, refusal: Invalid | Conflict | None) -> list[SourceMark]:
+    """What is said of the lines of the source that is shown; of one that is not stored why it is not."""
+    if refusal is not None:
+        return source_marks(text, {}, refusal.faults if isinstance(refusal, Invalid) else ())
+    shown = selectors.draft_as_file(rubric)
+    return source_marks(text, shown, selectors.checked_draft(shown)[1])
 
 
 def _typed_source(rubric: Rubric, text: str) -> dict[str, Any]:

@@ -20,7 +20,8 @@ const KEEPALIVE_MAX_BYTES = 60_000;
  * @typedef {{ revision: number, said: string, rows: Record<string, string>, order: string[],
  *   fields: Record<string, string | boolean> }} MergedDraft
  * @typedef {"offline" | "trouble" | "signed out"} Hindrance
- * @typedef {{ stored?: StoredDraft, refused?: string, notice?: string, later?: Hindrance, merged?: MergedDraft,
+ * @typedef {{ line: number, severity: string, text: string }[]} SourceMarks
+ * @typedef {{ stored?: StoredDraft, marks?: SourceMarks, refused?: string, notice?: string, later?: Hindrance, merged?: MergedDraft,
  *   body?: URLSearchParams }} SaveOutcome
  */
 
@@ -158,7 +159,7 @@ export const sendDraft = async (url, body) => {
     return { later: "offline" };
   }
   const said = await answer.json().catch(() => ({}));
-  if (answer.ok && said.revision !== undefined) return { stored: said };
+  if (answer.ok && said.revision !== undefined) return { stored: said, marks: said.marks };
   if (answer.type === "opaqueredirect" || (answer.status === 403 && !said.message))
     return { later: "signed out" };
   // An answer that says nothing of the draft is not ours: that of a network's own sign-in page, for one.
@@ -167,5 +168,6 @@ export const sendDraft = async (url, body) => {
   return {
     refused: said.message ?? `The server refused it (error ${answer.status}).`,
     notice: said.notice,
+    marks: said.marks,
   };
 };

@@ -1,6 +1,7 @@
 // Keeps a rubric's draft while it is typed (autosave.js), says in words how far that is, and asks before anything is
 // lost. The buttons save as well: what the server refuses then, it shows at its fields.
 
+import { tell } from "../shared/events.js";
 import { one } from "../shared/one.js";
 import { toast } from "../shared/toast.js";
 import { Autosave, sendDraft } from "./autosave.js";
@@ -26,7 +27,8 @@ const autosave = new Autosave(
     collect,
     send: (body) => sendDraft(theForm().action, body),
     isHeld: () => isSubmitting || document.querySelector("[data-conflict]") !== null,
-    settled: ({ stored, refused, notice, later, merged, body }) => {
+    settled: ({ stored, refused, notice, later, merged, body, marks }) => {
+      if (marks) tell("source:marked", marks);
       if (stored) {
         one("input[name=revision]", theForm()).value = String(stored.revision);
         const title = document.getElementById("rubric-title");

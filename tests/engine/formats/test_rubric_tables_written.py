@@ -10,14 +10,18 @@ HELD = Rubric.from_dict(
     {
         "title": "Essay",
         "criteria": [
-            {"id": "a", "name": "claim", "weight": 10, "requirement": "=Says, what it argues for.", "group": "Content"},
+            {"id": "a", "name": "claim", "weight": 10, "requirement": "=Says, what it is.", "group": "G"},
             {"weight": -2.5, "requirement": 'Quotes "nobody".\nNot even once.', "guidance": "Look twice."},
             {
                 "name": "evidence",
                 "weight": 3,
                 "requirement": "How is it supported?",
                 "scale_type": "ordinal",
-                "options": [{"label": "not", "value": 0}, {"label": "partly", "value": 1 / 3}, {"label": "all", "value": 1}],
+                "options": [
+                    {"label": "not", "value": 0},
+                    {"label": "partly", "value": 1 / 3},
+                    {"label": "all", "value": 1},
+                ],
             },
         ],
     }
@@ -41,13 +45,15 @@ def test_what_a_table_cannot_hold_is_said_criterion_by_criterion() -> None:
         {
             "guidelines": "Be fair.",
             "criteria": [
-                {"name": "tone", "weight": 2, "requirement": "Is kind.", "tags": ["t"], "met_example": "Thanks!"},
+                {"name": "tone", "weight": 2, "requirement": "Is kind.", "tags": ["t"], "met_example": "Hi!"},
                 {"weight": 1, "check": "contains_keywords", "params": {"keywords": ["Paris"]}},
                 {
                     "weight": 1,
                     "requirement": "How warm?",
                     "scale_type": "nominal",
-                    "options": [{"label": "a", "value": 1}, {"label": "b", "value": 0}, {"label": "none", "na": True}],
+                    "options": [
+                        {"label": "a", "value": 1}, {"label": "b", "value": 0}, {"label": "none", "na": True},
+                    ],
                 },
             ],
         }
@@ -57,10 +63,11 @@ def test_what_a_table_cannot_hold_is_said_criterion_by_criterion() -> None:
         "the guidelines",
         "tone: tags, the example that meets it",
         "Criterion 2: that it is a check",
-        "Criterion 3: options that abstain, their order, or values whose best is not 1, that its options are just "
-        "different",
+        "Criterion 3: that its options are just different, "
+        "options that abstain, their order, or values whose best is not 1",
     )
-    assert [one.kind for one in read_rubric(text, filename="x.csv").criteria] == [
+    again = read_rubric(text, filename="x.csv")
+    assert [one.kind for one in again.criteria] == [
         "binary",
         "binary",
         "choice",

@@ -38,7 +38,7 @@ def test_one_field_that_both_changed_is_mine_until_somebody_chooses() -> None:
         "5",
     )
     assert merge_drafts(BASE, theirs, mine).draft == mine
-    assert merge_drafts(BASE, theirs, mine, {0: "theirs"}).draft == theirs
+    assert merge_drafts(BASE, theirs, mine, {conflict.key: "theirs"}).draft == theirs
 
 
 def test_a_criterion_one_removed_and_the_other_changed_is_kept_until_somebody_chooses() -> None:
@@ -47,7 +47,7 @@ def test_a_criterion_one_removed_and_the_other_changed_is_kept_until_somebody_ch
         merge = merge_drafts(BASE, theirs, mine)
         assert [one.field for one in merge.conflicts] == ["criterion"]
         assert [entry["id"] for entry in merge.draft["criteria"]] == ["a", "b"]
-        chosen = merge_drafts(BASE, theirs, mine, {0: "theirs"})
+        chosen = merge_drafts(BASE, theirs, mine, {merge.conflicts[0].key: "theirs"})
         assert [entry["id"] for entry in chosen.draft["criteria"]] == [
             one["id"] for one in theirs["criteria"]
         ]

@@ -310,7 +310,7 @@ class TestSource:
         form = {"source": "criteria:\n- weight: heavy\n", "revision": rubric.draft_revision}
         assert ed.post(url(people, "rubric_source", rubric.pk), form).status_code == 302
         page = ed.get(url(people, "rubric_source", rubric.pk)).content.decode()
-        assert "To fix before this draft can be published" in page
+        assert 'data-source-line="2">Line 2</span> <span dir="auto">error: criteria[0].weight' in page
 
     @pytest.mark.parametrize(
         ("source", "place"),
