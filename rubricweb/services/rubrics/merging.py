@@ -184,6 +184,8 @@ def _as_words(entry: Draft) -> str:
 def _shown(values: Draft, parts: Sequence[str]) -> str:
     if len(parts) == 1:
         value = values.get(parts[0], "")
+        if isinstance(value, float) and value.is_integer():
+            return str(int(value))
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if options := values.get("options"):
         return "; ".join(f"{one.get('label', '')} = {one.get('value', 'N/A')}" for one in options)

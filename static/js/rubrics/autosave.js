@@ -16,7 +16,7 @@ const KEEPALIVE_MAX_BYTES = 60_000;
  * What became of a request: `stored` is what the server says of the draft now; `refused` is why it takes none of it,
  * with the `notice` to choose from where somebody else changed the same of the draft; where they changed something
  * else, `merged` is to be taken in and saved again, unless more was typed than the `body` that was sent; what did not arrive is tried `later`.
- * @typedef {{ revision: number, title: string }} StoredDraft
+ * @typedef {{ revision: number, title: string, marks?: SourceMarks }} StoredDraft
  * @typedef {{ revision: number, said: string, rows: Record<string, string>, order: string[],
  *   fields: Record<string, string | boolean> }} MergedDraft
  * @typedef {"offline" | "trouble" | "signed out"} Hindrance
@@ -159,7 +159,7 @@ export const sendDraft = async (url, body) => {
     return { later: "offline" };
   }
   const said = await answer.json().catch(() => ({}));
-  if (answer.ok && said.revision !== undefined) return { stored: said, marks: said.marks };
+  if (answer.ok && said.revision !== undefined) return { stored: said };
   if (answer.type === "opaqueredirect" || (answer.status === 403 && !said.message))
     return { later: "signed out" };
   // An answer that says nothing of the draft is not ours: that of a network's own sign-in page, for one.
@@ -168,6 +168,6 @@ export const sendDraft = async (url, body) => {
   return {
     refused: said.message ?? `The server refused it (error ${answer.status}).`,
     notice: said.notice,
-    marks: said.marks,
+    ...(said.marks && { marks: said.marks }),
   };
 };

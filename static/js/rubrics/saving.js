@@ -28,7 +28,8 @@ const autosave = new Autosave(
     send: (body) => sendDraft(theForm().action, body),
     isHeld: () => isSubmitting || document.querySelector("[data-conflict]") !== null,
     settled: ({ stored, refused, notice, later, merged, body, marks }) => {
-      if (marks) tell("source:marked", marks);
+      const said = marks ?? stored?.marks;
+      if (said) tell("source:marked", said);
       if (stored) {
         one("input[name=revision]", theForm()).value = String(stored.revision);
         const title = document.getElementById("rubric-title");
@@ -97,9 +98,13 @@ const sayLater = (why) => {
 };
 
 // ── While typing ───────────────────────────────────────────────────────────────────────────────
+// What only selects is nothing to save.
+/** @param {HTMLElement} field */
+const isUnnamed = (field) => field.tagName === "INPUT" && !field.getAttribute("name");
+
 /** @param {{ target: HTMLElement }} event */
 const touch = (event) => {
-  if (!event.target.closest(FORMS) || event.target.matches("input:not([name])")) return;
+  if (!event.target.closest(FORMS) || isUnnamed(event.target)) return;
   autosave.touch();
   if (one("[data-save-words]").dataset.state === "saved") say("saving", "Saving…");
 };
