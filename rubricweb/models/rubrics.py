@@ -40,7 +40,7 @@ class DraftSave(models.Model):
     rubric = models.ForeignKey(Rubric, on_delete=models.CASCADE, related_name="draft_saves")
     # The draft_revision this save led to.
     revision = models.PositiveIntegerField()
-    # services/earlier_drafts.py writes and reads it.
+    # services/earlier_drafts/ writes and reads it.
     before = models.JSONField()
     saved_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
