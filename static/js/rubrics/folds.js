@@ -55,10 +55,11 @@ const reveal = async (hash) => {
   const row =
     document.getElementById(id)?.closest("[data-criterion-row]") ??
     document.getElementById(`criterion-${index}`);
-  if (!row || foldOf(row).open) return;
+  if (!row) return;
   const wasLean = isLean(row);
   await openOnly(row);
   const goal = document.getElementById(id);
+  goal?.scrollIntoView({ block: "nearest" });
   if (wasLean && goal && goal !== row) goal.focus();
 };
 document.addEventListener("click", (event) => {

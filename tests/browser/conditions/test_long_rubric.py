@@ -75,10 +75,12 @@ def test_a_long_rubric_begins_as_lines_that_open_and_stay_open(
 
     # From line to line; the row moves as a line too; Enter opens it, with its fields next.
     line(page, 0).focus()
+    page.keyboard.press("Tab")  # the box of the next one
     page.keyboard.press("Tab")
     expect(line(page, 1)).to_be_focused()
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
+    page.keyboard.press("Shift+Tab")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
