@@ -520,7 +520,7 @@ class TestVersions:
         before = as_posted(ed.get(url("rubric_edit")).context["form"])
         rubrics.publish(rubric, by=people.ed)
         before |= {"criteria-3-params-source": "whole"}
-        assert "somebody else changed this draft" in ed.post(url("rubric_edit"), before).content.decode()
+        assert "changed this draft meanwhile" in ed.post(url("rubric_edit"), before).content.decode()
 
 
 class TestHuge:
