@@ -59,11 +59,14 @@ class Invalid(Refusal):
 
 
 class Conflict(Refusal):
+    """`faults` lists what is in conflict with what is stored, where that can be told."""
+
     title = "Out of date"
 
-    def __init__(self, message: str, *, title: str = "") -> None:
+    def __init__(self, message: str, *, title: str = "", faults: Iterable[Fault] = ()) -> None:
         super().__init__(message)
         self.title = title or self.title
+        self.faults = tuple(faults)
 
 
 class Withheld(Refusal):

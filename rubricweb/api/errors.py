@@ -85,6 +85,8 @@ def wrong_method(request: HttpRequest, answer: HttpResponseBase) -> HttpResponse
 def refused(request: HttpRequest, error: Any) -> HttpResponse:
     status, kind = KINDS[type(error)]
     faults = error.faults if isinstance(error, Invalid) else None
+    if isinstance(error, Conflict) and error.faults:
+        faults = error.faults
     if faults == ():
         # Who reads the faults alone still learns why.
         faults = (Fault("", "this request", str(error)),)

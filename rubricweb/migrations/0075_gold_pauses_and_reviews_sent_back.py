@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("rubricweb", "0073_judge_tries"),
+        ("rubricweb", "0074_draft_saves"),
     ]
 
     operations = [

@@ -65,6 +65,7 @@ from rubricweb.models.queues import (
 )
 from rubricweb.models.rubrics import (
     Criterion,
+    DraftSave,
     LabelDecision,
     LabelDecisionKind,
     Meaning,
@@ -148,6 +149,7 @@ __all__ = [
     "DatasetImport",
     "Deletion",
     "DeletionState",
+    "DraftSave",
     "Draw",
     "Duplicates",
     "EndpointMemory",

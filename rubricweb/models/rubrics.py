@@ -34,6 +34,28 @@ class Rubric(Archivable):
         return self.title
 
 
+class DraftSave(models.Model):
+    """One save of a draft: who made it, and what leads back to the draft before it."""
+
+    rubric = models.ForeignKey(Rubric, on_delete=models.CASCADE, related_name="draft_saves")
+    # The draft_revision this save led to.
+    revision = models.PositiveIntegerField()
+    # services/earlier_drafts/ writes and reads it.
+    before = models.JSONField()
+    saved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    saved_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["rubric", "revision"], name="draft_save_once_a_revision"),
+        ]
+
+    def __str__(self) -> str:
+        return f"save {self.revision} of {self.rubric_id}"
+
+
 class RubricVersion(models.Model):
     """A rubric as it was when published, or one that a single item brought along. Never changes."""
 

@@ -39,6 +39,7 @@ team_urls: list[URLPattern] = [
     path("rubrics/<int:rubric_id>/", rubrics.rubric, name="rubric"),
     path("rubrics/<int:rubric_id>/edit/", editor.edit, name="rubric_edit"),
     path("rubrics/<int:rubric_id>/preview/", editor.preview, name="rubric_preview"),
+    path("rubrics/<int:rubric_id>/rows/", editor.rows, name="rubric_rows"),
     path("rubrics/<int:rubric_id>/check/", editor.check_fields, name="rubric_check"),
     path("rubrics/<int:rubric_id>/try/", editor.try_out, name="rubric_try"),
     path("rubrics/<int:rubric_id>/source/", editor.source, name="rubric_source"),

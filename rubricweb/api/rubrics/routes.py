@@ -16,6 +16,7 @@ from rubricweb.api.rubrics import schemas
 from rubricweb.api.schemas import Naming, list_of
 from rubricweb.engine import lint
 from rubricweb.engine.checks import CHECKS
+from rubricweb.engine.formats.tables.rubric_table_writer import write_rubric_table
 from rubricweb.models import Role, Rubric
 from rubricweb.selectors.labels.label_evidence import label_evidence
 from rubricweb.selectors.probes import changes_with_probes
@@ -114,10 +115,12 @@ def save_draft(request: TokenRequest, rubric_id: int, body: schemas.DraftSave) -
     """Save the draft.
 
     `revision` is the `draft_revision` your change began from. When somebody saved in between, nothing is
-    overwritten and the answer is 409.
+    overwritten and the answer is 409: `detail` says who saved and what was changed, `faults` every field of
+    a criterion (`place`) that both changed, with yours (`found`) and theirs (`allowed`).
     """
     rubric = access.access_rubric(request.auth.team, rubric_id)
-    return services.save_draft(rubric, draft=body.draft.content(), revision=body.revision)
+    draft = body.draft.content()
+    return services.save_draft(rubric, by=request.auth.user, draft=draft, revision=body.revision)
 
 
 @rubrics.write("POST", "/rubrics/{int:rubric_id}/publish", Role.EDITOR, schemas.RubricVersion)
@@ -171,6 +174,14 @@ def get_rubric_version(request: TokenRequest, version_id: int) -> Any:
     """A published version with its criteria."""
     version = access.access_version(request.auth.team, version_id)
     return selected.version_with_criteria(version.pk)
+
+
+@rubrics.read("/rubric-versions/{int:version_id}/table", Role.VIEWER, schemas.RubricTable)
+def get_rubric_table(request: TokenRequest, version_id: int) -> Any:
+    """A published version as a table, one that *Import a rubric file* reads, and what no table can hold."""
+    version = selected.version_with_criteria(access.access_version(request.auth.team, version_id).pk)
+    text, left_out = write_rubric_table(version.to_engine())
+    return {"csv": text, "left_out": left_out}
 
 
 @rubrics.write("POST", "/rubric-versions/{int:version_id}/restore", Role.EDITOR, schemas.Rubric)

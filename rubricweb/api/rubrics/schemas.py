@@ -50,6 +50,13 @@ class Rubric(Schema):
     updated_at: datetime
 
 
+class RubricTable(Schema):
+    """`left_out` says of each criterion what the table does not hold; empty where it reads back the same."""
+
+    csv: str
+    left_out: list[str]
+
+
 class DraftOption(Input):
     """`value` is 0 to 1; choosing an option with `na` abstains."""
 

@@ -1,4 +1,4 @@
-"""Rubrics as files: JSON and YAML; TOML and tables are only read."""
+"""Rubrics as files: JSON, YAML and tables; TOML is only read."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any, Literal, TypeAlias
 
 from rubricweb.engine.errors import Fault, InvalidRubric, InvalidText
 from rubricweb.engine.formats.foreign.verifiers_rubrics import as_our_rubric, is_verifiers_rubric
+from rubricweb.engine.formats.tables.rubric_table_writer import write_rubric_table
 from rubricweb.engine.formats.tables.rubric_tables import RubricTable, read_rubric_table
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.parsers.yaml_text import parse_yaml
 from rubricweb.engine.rubric import MAX_SOURCE_BYTES, Rubric
 
-RubricFormat: TypeAlias = Literal["json", "yaml"]
+RubricFormat: TypeAlias = Literal["json", "yaml", "csv"]
 
 
 def read_rubric(data: bytes | str, *, filename: str = "") -> Rubric:
@@ -62,12 +63,16 @@ def is_table(filename: str) -> bool:
 
 
 def write_rubric(rubric: Rubric, format: RubricFormat) -> str:
-    """Write a rubric that ``read_rubric`` reads back as it was. Raises ValueError for another format."""
+    """Write a rubric that ``read_rubric`` reads back as it was, a table (csv) as far as it can hold it, which
+    ``write_rubric_table`` tells. Raises ValueError for another format.
+    """
     if format == "json":
         return rubric.to_json()
     if format == "yaml":
         return rubric.to_yaml()
-    raise ValueError(f"unknown rubric format {format!r}; allowed: json, yaml")
+    if format == "csv":
+        return write_rubric_table(rubric)[0]
+    raise ValueError(f"unknown rubric format {format!r}; allowed: json, yaml, csv")
 
 
 def _is_json(data: bytes | str, filename: str) -> bool:

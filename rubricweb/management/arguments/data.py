@@ -101,7 +101,9 @@ def rubrics(room: argparse.ArgumentParser) -> None:
     )
     shown.add_argument("version", type=_version, metavar="id:N", help="the version, as `versions` lists it")
     form = shown.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the file (default yaml)")
+    form.add_argument(
+        "--format", choices=("yaml", "json", "csv"), default="yaml", help="of the file (default yaml)"
+    )
     form.add_argument("--json", action="store_true", help="print JSON: the version as the API answers it")
     restored = subcommand(
         actions, "restore", "put a version into the draft of its rubric", "rubrics.rubrics", "restore"

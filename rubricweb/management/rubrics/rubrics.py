@@ -5,6 +5,7 @@ import argparse
 from rubricweb import access
 from rubricweb.engine import Rubric
 from rubricweb.engine.formats.rubric_files import write_rubric
+from rubricweb.engine.formats.tables.rubric_table_writer import write_rubric_table
 from rubricweb.management.terminal.actor import note, resolve_actor
 from rubricweb.management.terminal.paging import first_found, note_left_out, note_more
 from rubricweb.management.terminal.printed import moment, print_file, table, terminal
@@ -80,7 +81,10 @@ def show(options: argparse.Namespace) -> int:
 
         print_shape(RubricVersion, version)
     else:
-        print_file([write_rubric(version.to_engine(), options.format)])
+        content = version.to_engine()
+        print_file([write_rubric(content, options.format)])
+        if options.format == "csv" and (left_out := write_rubric_table(content)[1]):
+            note(f"A table cannot hold: {'; '.join(left_out)}.")
     return 0
 
 

@@ -64,7 +64,7 @@ def rubric_from_file(
             return version, False
         if not _has_unpublished_work(rubric):
             draft = {**content.to_dict(), "title": candidate}
-            rubrics.save_draft(rubric, draft=draft, revision=rubric.draft_revision)
+            rubrics.save_draft(rubric, by=by, draft=draft, revision=rubric.draft_revision)
             return rubrics.publish(rubric, by=by, note=note), True
     raise AssertionError("names never run out")
 

@@ -19,10 +19,12 @@ from rubricweb.engine.rubric.identity import given_name, ids_in_versions, matche
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Criterion, Rubric, RubricVersion, Team, User
 from rubricweb.selectors.rubrics.earlier_criteria import earlier_criteria
+from rubricweb.services.earlier_drafts import draft_at, remember, savers_since
 from rubricweb.services.file_reading import read_limited
 from rubricweb.services.rubrics.drafts import as_draft, as_one_list, is_draft
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide_at_publication
 from rubricweb.services.rubrics.meanings import assign_meanings
+from rubricweb.services.rubrics.merging import Choices, DraftMerge, merge_drafts
 from rubricweb.services.shared.journal import record
 
 T = TypeVar("T")
@@ -48,30 +50,61 @@ def create_rubric(
 
 @transaction.atomic
 def save_draft(
-    rubric: Rubric, *, draft: Mapping[str, Any], revision: int, may_repeat: bool = False
+    rubric: Rubric,
+    *,
+    draft: Mapping[str, Any],
+    revision: int,
+    by: User | None = None,
+    may_repeat: bool = False,
 ) -> Rubric:
     """Stores the draft as typed, valid or not. `revision` is the one the editor started from.
 
-    Raises Conflict when somebody saved in between; nothing is overwritten. With `may_repeat` a draft that is
+    Raises Conflict when somebody saved in between, with every field that both changed; nothing is
+    overwritten, and `merged_with_saved` is the draft of both. With `may_repeat` a draft that is
     what is stored is none: whoever did not hear the answer to a save sends it again.
     """
-    title = _title(str(draft.get("title") or ""))
-    content = {"guidelines": "", "criteria": [], **draft, "title": title}
-    content["criteria"] = _still_identified(content["criteria"], rubric)
+    content = _content(draft, rubric)
+    before = Rubric.objects.select_for_update().get(pk=rubric.pk).draft
     saved = Rubric.objects.filter(pk=rubric.pk, draft_revision=revision).update(
-        title=title, draft=content, draft_revision=F("draft_revision") + 1
+        title=content["title"], draft=content, draft_revision=F("draft_revision") + 1
     )
     rubric.refresh_from_db()
     if not saved and may_repeat and rubric.draft == content:
         return rubric
     if not saved:
-        raise Conflict(
-            f"Somebody else saved this draft meanwhile (it is at save {rubric.draft_revision}, "
-            f"yours began at {revision}). Your text is still in the form: copy what you need, reload, "
-            "and save again."
-        )
+        raise _conflict(rubric, content, revision)
     rubric.save(update_fields=["updated_at"])
+    remember(rubric, before, by=by)
     return rubric
+
+
+def _content(draft: Mapping[str, Any], rubric: Rubric) -> dict[str, Any]:
+    """A draft as it is stored, its criteria with the ids they have in the rubric."""
+    title = _title(str(draft.get("title") or ""))
+    content = {"guidelines": "", "criteria": [], **draft, "title": title}
+    return content | {"criteria": _still_identified(content["criteria"], rubric)}
+
+
+def _conflict(rubric: Rubric, content: Mapping[str, Any], revision: int) -> Conflict:
+    merge = merged_with_saved(rubric, draft=content, revision=revision)
+    changed = "; ".join(merge.theirs_changed[:10])
+    both = len(merge.conflicts)
+    return Conflict(
+        f"{merge.savers[:1].upper()}{merge.savers[1:]} saved this draft meanwhile (it is at save "
+        f"{rubric.draft_revision}, yours began at {revision}). Changed: {changed or 'nothing'}. "
+        f"Fields you changed too: {both}.",
+        faults=[conflict.fault() for conflict in merge.conflicts],
+    )
+
+
+def merged_with_saved(
+    rubric: Rubric, *, draft: Mapping[str, Any], revision: int, choices: Choices | None = None
+) -> DraftMerge:
+    """What comes of a draft that began at a save before the newest: see `merge_drafts`. Nothing is stored."""
+    base, mine = draft_at(rubric, revision), _content(draft, rubric)
+    merge = merge_drafts(base, rubric.draft, mine, choices)
+    merge.savers = " and ".join(savers_since(rubric, revision)) or "somebody else"
+    return merge
 
 
 def _still_identified(entries: Any, rubric: Rubric) -> Any:
@@ -120,21 +153,24 @@ def publish(
         [content], rubric=rubric, first_number=last + 1, by=by, note=note.strip()[:300]
     )
     assign_meanings(rubric)
-    _keep_ids(rubric, content)
+    _keep_ids(rubric, content, by)
     record(rubric.team, by, "published", version)
     decide_at_publication(version, decisions or {}, by=by)
     return version
 
 
-def _keep_ids(rubric: Rubric, content: engine.Rubric) -> None:
+def _keep_ids(rubric: Rubric, content: engine.Rubric, by: User | None) -> None:
     """Writes the ids of the published criteria into the draft: they stay the same ones when reworded."""
     entries = as_one_list(rubric.draft).get("criteria") or []
     if len(entries) == len(content.criteria) and all(isinstance(entry, dict) for entry in entries):
         named = [{**entry, "id": one.id} for one, entry in zip(content.criteria, entries, strict=True)]
-        rubric.draft = {**rubric.draft, "criteria": named}
+        before, rubric.draft = rubric.draft, {**rubric.draft, "criteria": named}
         # Reworded without its id, one without a name would be another one: who has the draft open is told.
-        rubric.draft_revision += any(not (entry.get("id") or given_name(entry)) for entry in entries)
+        is_save = any(not (entry.get("id") or given_name(entry)) for entry in entries)
+        rubric.draft_revision += is_save
         rubric.save(update_fields=["draft", "draft_revision"])
+        if is_save:
+            remember(rubric, before, by=by)
 
 
 @transaction.atomic
@@ -145,7 +181,7 @@ def restore(version: RubricVersion, *, by: User | None, revision: int) -> Rubric
     `revision` is the draft somebody looked at; Conflict when it was saved since.
     """
     rubric = _rubric_of(version)
-    restored = save_draft(rubric, draft=_as_written(version.to_engine()), revision=revision)
+    restored = save_draft(rubric, by=by, draft=_as_written(version.to_engine()), revision=revision)
     record(rubric.team, by, "restored", version)
     return restored
 

@@ -25,6 +25,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.deletions import kind_of
+from rubricweb.services.earlier_drafts import remember
 from rubricweb.services.shared.journal import record
 from rubricweb.services.shared.names import saved_unless_taken
 
@@ -73,10 +74,11 @@ def rename(row: Named, name: str, *, by: User) -> None:
         raise Conflict(taken)
     if isinstance(locked, Rubric):
         locked.title = name
-        locked.draft = {**locked.draft, "title": name}
+        earlier, locked.draft = locked.draft, {**locked.draft, "title": name}
         # Editors who have the draft open are told that it has changed.
         locked.draft_revision += 1
         locked.save(update_fields=["title", "draft", "draft_revision"])
+        remember(locked, earlier, by=by)
     else:
         locked.name = name
         with saved_unless_taken(taken):

@@ -1,54 +1,34 @@
 """One row of the rubric editor: a criterion of any kind, whatever was typed, and the options of a choice."""
 
-import csv
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from io import StringIO
+import json
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django import forms
 from django.http import QueryDict
+from django.utils.safestring import SafeString, mark_safe
 
 from rubricweb.engine.checks import CHECKS, describe_check
-from rubricweb.engine.errors import Fault
+from rubricweb.engine.errors import Fault, InvalidText
+from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.rubric.criterion import AGGREGATIONS, KINDS, MAX_OPTIONS, SCALE_TYPES
 from rubricweb.engine.rubric.reading import new_id
 from rubricweb.errors import Invalid
+from rubricweb.services.rubrics.drafts import is_draft
 from rubricweb.web.rubrics.check_fields import CheckFields
 from rubricweb.web.rubrics.lint_notes import LintNote, digest
+from rubricweb.web.rubrics.option_rows import PRESETS, TEMPLATE_OPTION, OptionRow
+from rubricweb.web.rubrics.tag_texts import tags_shown, tags_typed
 from rubricweb.web.shared.numbers import number_shown, number_typed
 
 PREFIX = "criteria"
 TEMPLATE_INDEX = "__index__"
 TEMPLATE_ID = "__id__"
-TEMPLATE_OPTION = "__option__"
+SECTION = "section"
+BEGINNING = 80
+"""Characters of a requirement on the line of a folded row."""
 MORE = ("guidance", "tags", "met_example", "unmet_example", "aggregation")
 _TEXTS = ("group", "guidance", "met_example", "unmet_example", "description")
-
-PRESETS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
-    "likert": (
-        "Agreement, 1 to 5",
-        (
-            ("1 · strongly disagree", "0"),
-            ("2 · disagree", "0.25"),
-            ("3 · neither", "0.5"),
-            ("4 · agree", "0.75"),
-            ("5 · strongly agree", "1"),
-        ),
-    ),
-    "thirds": ("Yes, partly, no", (("yes", "1"), ("partly", "0.5"), ("no", "0"))),
-    "grades": (
-        "0 to 4",
-        (
-            ("0 · absent", "0"),
-            ("1 · poor", "0.25"),
-            ("2 · fair", "0.5"),
-            ("3 · good", "0.75"),
-            ("4 · excellent", "1"),
-        ),
-    ),
-}
-"""Options to begin with, by name: what the button says, and labels with their values."""
 
 VOTE_RULES = (
     ("binary", "Met or unmet", AGGREGATIONS["binary"]),
@@ -56,36 +36,6 @@ VOTE_RULES = (
     ("nominal", "Different answers", AGGREGATIONS["nominal"]),
 )
 """The vote rules a criterion may name, by what they apply to."""
-
-
-@dataclass
-class OptionRow:
-    """One option as typed; the empty one is a row nobody has filled in."""
-
-    index: int | str
-    prefix: str
-    label: str = ""
-    value: str = ""
-    na: bool = False
-    errors: list[str] = field(default_factory=list)
-    focused: bool = False
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.label.strip() and not self.value.strip() and not self.na
-
-    @property
-    def worth(self) -> float | None:
-        """The value when it is a number."""
-        number = number_typed(self.value)
-        return None if isinstance(number, str) else float(number)
-
-    def stored(self) -> dict[str, Any]:
-        """The option as a draft holds it, what was left empty left out."""
-        found: dict[str, Any] = {"label": self.label} if self.label.strip() else {}
-        if self.value.strip():
-            found["value"] = number_typed(self.value)
-        return found | ({"na": True} if self.na else {})
 
 
 def _text(**attrs: Any) -> forms.CharField:
@@ -124,6 +74,7 @@ class CriterionForm(forms.Form):
     points: float | None = None
     focused = False
     in_use = False
+    may_be_lean = was_kept = changed = False
     presets, vote_rules, checks = PRESETS, VOTE_RULES, CHECKS
 
     def __init__(self, values: Mapping[str, str], *, prefix: str) -> None:
@@ -163,6 +114,47 @@ class CriterionForm(forms.Form):
         parts += [self.options_errors, *(each.errors for each in self.options)]
         written = self.text("check" if self.kind_chosen == "check" else "requirement").strip()
         return bool(self.errors or any(parts) or not written or self.focused or self.in_use)
+
+    @property
+    def is_lean(self) -> bool:
+        """Whether its fields come only when it is opened: in a long rubric, while it is folded."""
+        return self.may_be_lean and not self.is_open
+
+    @property
+    def kept(self) -> SafeString:
+        """The whole criterion as one text, where it has no fields; for an attribute in single quotes."""
+        entry = self.stored()
+        if (section := self.text(SECTION)) != entry.get("group", ""):
+            entry[SECTION] = section
+        text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
+        escaped = text.replace("&", "&amp;").replace("'", "&#x27;").replace("<", "&lt;")
+        return mark_safe(escaped)  # noqa: S308  escaped above, sparing the many double quotes of JSON
+
+    @property
+    def beginning(self) -> str:
+        """How its line goes on behind the name: the beginning of what it asks, else the name of its check."""
+        words = " ".join(self.text("requirement").split())
+        words = f"{words[:BEGINNING]}…" if len(words) > BEGINNING else words
+        if not words and self.kind_chosen == "check":
+            words = self.params.title
+        return words or ("" if self.text("name").strip() else "(empty)")
+
+    @property
+    def kind_shown(self) -> str:
+        """The kind in a word, where it is not the usual one."""
+        return {"choice": "Options", "check": "Check"}.get(self.kind_chosen, "")
+
+    @property
+    def mark(self) -> str:
+        """The gravest of what lint found in it; "" for nothing."""
+        return next(
+            (
+                severity
+                for severity in ("warning", "hint")
+                if any(note.severity == severity for note in self.notes)
+            ),
+            "",
+        )
 
     @property
     def more_is_open(self) -> bool:
@@ -233,7 +225,7 @@ class CriterionForm(forms.Form):
         if kind != "check" or self.text("requirement").strip():
             found["requirement"] = self.text("requirement")
         found |= {name: text for name in _TEXTS if (text := self.text(name)).strip()}
-        found |= {"tags": tags} if (tags := _split(self.text("tags"))) else {}
+        found |= {"tags": tags} if (tags := tags_typed(self.text("tags"))) else {}
         if kind == "choice":
             found["scale_type"] = self.text("scale_type") or SCALE_TYPES[0]
             found["options"] = [option.stored() for option in self._filled]
@@ -287,8 +279,10 @@ class CriterionForm(forms.Form):
         return self._filled[int(digits)] if inside else None
 
 
-def stored_row(index: int, entry: Mapping[str, Any]) -> CriterionForm:
+def stored_row(index: int, entry: Mapping[str, Any], section: str | None = None) -> CriterionForm:
     """The row of a stored criterion; a new one weighs 1.
+
+    `section` is the group it had when its rubric was opened, where that is no longer this one.
 
     A check's requirement that only repeats what the check says is shown empty, so that it follows the
     parameters when they change.
@@ -297,8 +291,8 @@ def stored_row(index: int, entry: Mapping[str, Any]) -> CriterionForm:
     values = {name: number_shown(entry.get(name)) for name in CriterionForm.base_fields}
     values |= {
         "weight": number_shown(entry.get("weight", 1)),
-        "section": number_shown(entry.get("group")).strip(),
-        "tags": _joined(tags) if isinstance(tags, list) else number_shown(tags),
+        SECTION: number_shown(entry.get("group")).strip() if section is None else section,
+        "tags": tags_shown(tags) if isinstance(tags, list) else number_shown(tags),
         "kind": _kind(entry),
         "scale_type": number_shown(entry.get("scale_type")) or SCALE_TYPES[0],
     }
@@ -317,6 +311,8 @@ def stored_row(index: int, entry: Mapping[str, Any]) -> CriterionForm:
 def typed_row(posted: QueryDict, index: int, options: Collection[int]) -> CriterionForm:
     """The row as typed; `options` are the indexes of its options. Raises Invalid for too many."""
     prefix = f"{PREFIX}-{index}"
+    if f"{prefix}-kept" in posted:
+        return _kept_row(index, posted.get(f"{prefix}-kept", ""))
     row = _row(index, {name: typed(posted, f"{prefix}-{name}") for name in CriterionForm.base_fields})
     if len(options) > MAX_OPTIONS:
         raise Invalid(f"A criterion has at most {MAX_OPTIONS} options, not {len(options)}.")
@@ -325,6 +321,20 @@ def typed_row(posted: QueryDict, index: int, options: Collection[int]) -> Criter
         label, value = typed(posted, f"{at}-label"), typed(posted, f"{at}-value")
         row.options.append(OptionRow(option, at, label, value, f"{at}-na" in posted))
     row.params = CheckFields.from_post(row.text("check"), posted, f"{row.prefix}-params")
+    return row
+
+
+def _kept_row(index: int, text: str) -> CriterionForm:
+    """The row of a criterion without fields. Raises Invalid for what `kept` does not write."""
+    try:
+        entry = parse_json(text)
+    except InvalidText as error:
+        raise Invalid("What the form keeps of a folded criterion cannot be read.", error.faults) from error
+    section = entry.pop(SECTION, None) if isinstance(entry, dict) else None
+    if not isinstance(section, str | None) or not is_draft({"criteria": [entry]}):
+        raise Invalid("What the form keeps of a folded criterion is none: reload the page.")
+    row = stored_row(index, entry, section=section)
+    row.was_kept = True
     return row
 
 
@@ -380,21 +390,3 @@ def _said(entry: Mapping[str, Any]) -> str | None:
     params = entry.get("params")
     known = entry.get("check") in CHECKS and isinstance(params, Mapping | None)
     return describe_check(str(entry["check"]), params) if known else None
-
-
-def _joined(tags: Iterable[Any]) -> str:
-    """Tags with commas between them; a tag that holds a comma or a quote is quoted as in CSV."""
-    shown = [number_shown(tag) for tag in tags]
-    return ", ".join(
-        f'"{tag.replace(chr(34), chr(34) * 2)}"' if {",", '"', "\n", "\r"} & set(tag) else tag
-        for tag in shown
-    )
-
-
-def _split(text: str) -> list[str]:
-    """Tags as typed, between commas or on lines of their own; one text that is too long for CSV stays one."""
-    try:
-        rows = list(csv.reader(StringIO(text, newline=""), skipinitialspace=True))
-    except csv.Error:
-        rows = [[text]]
-    return [tag.strip() for row in rows for tag in row if tag.strip()]

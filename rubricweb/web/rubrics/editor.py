@@ -22,14 +22,25 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.rubrics import rubrics as services
 from rubricweb.web.bodies import takes_up_to
 from rubricweb.web.http import TeamRequest, team_page, whole_number
-from rubricweb.web.rubrics import tries
+from rubricweb.web.rubrics import conflicts, tries
 from rubricweb.web.rubrics.criterion_rows import typed
 from rubricweb.web.rubrics.forms import RubricForm
+from rubricweb.web.rubrics.lint_notes import SourceMark, source_marks
 from rubricweb.web.rubrics.views import FORMATS
 from rubricweb.web.shared.titles import titles
 from rubricweb.web.shared.tries.answers import one_line, reads_lines, refused
 
-RESHAPING = ("add", "remove", "add_option", "add_na", "remove_option", "begin_with", "show_check")
+RESHAPING = (
+    "add",
+    "remove",
+    "duplicate",
+    "open",
+    "add_option",
+    "add_na",
+    "remove_option",
+    "begin_with",
+    "show_check",
+)
 """Buttons that change the form alone; the browser does the same by itself where scripts run."""
 
 
@@ -51,20 +62,24 @@ def edit(request: TeamRequest, rubric_id: int) -> HttpResponseBase:
         return _editor(request, rubric, form, saved=False)
     if _is_autosave(request):
         return _autosaved(request, rubric, form.draft(), form.revision)
-    if "overwrite" in request.POST:
-        form.revision = whole_number(request.POST["overwrite"], "The revision") or 0
-    saved = False
+    saved, draft = False, form.draft()
     try:
-        services.save_draft(rubric, draft=form.draft(), revision=form.revision)
+        saved_with = conflicts.save(request, rubric, draft, form.revision)
+        if saved_with is not None:
+            form = RubricForm.from_draft(rubric.draft, rubric.draft_revision)
         saved, form.revision = True, rubric.draft_revision
         if "publish" in request.POST:
             services.checked(rubric.draft)
             return _go(request, reverse("rubric_publish", args=[request.team.slug, rubric.pk]))
+        if saved_with is not None and request.htmx:
+            return _editor(request, rubric, form, said=conflicts.kept_both(saved_with))
     except Invalid as error:
         form.show(error.faults)
         return _editor(request, rubric, form, refusal=error, saved=saved)
     except Conflict as error:
         return _editor(request, rubric, form, refusal=error, saved=False)
+    if saved_with is not None:
+        messages.success(request, conflicts.kept_both(saved_with))
     return _saved(request, rubric)
 
 
@@ -74,6 +89,8 @@ def _reshape(form: RubricForm, pressed: str, value: str) -> None:
         form.add_row()
     if pressed == "remove":
         form.remove_row(value)
+    if pressed == "duplicate":
+        form.duplicate_row(value)
     index, _, inside = value.partition("-")
     row = form.row(index)
     if row is None:
@@ -97,6 +114,7 @@ def _editor(
     refusal: Invalid | Conflict | None = None,
     saved: bool = True,
     trial: dict[str, Any] | None = None,
+    said: str = "",
 ) -> HttpResponse:
     """The editor with what was typed; `saved` is whether it is also what is stored."""
     context = {
@@ -104,6 +122,7 @@ def _editor(
         "form": form,
         "refusal": refusal,
         "conflict": isinstance(refusal, Conflict),
+        "merge": conflicts.merge_of(rubric, form.draft(), form.revision, refusal),
         "saved": saved,
         "revision": form.revision,
         **_preview(request, rubric, form, 0),
@@ -114,6 +133,8 @@ def _editor(
     response = render(request, template, context, status=422 if refusal else 200)
     if request.htmx:
         response["HX-Retarget"], response["HX-Reswap"] = "#editor", "outerHTML show:#editor:top"
+        if said:
+            response["HX-Trigger"] = json.dumps({"toast": {"text": said, "level": "success"}})
     return response
 
 
@@ -128,7 +149,8 @@ def _saved(request: TeamRequest, rubric: Rubric) -> HttpResponseBase:
         response = render(request, "rubrics/preview/_saved.html", context)
         response["HX-Trigger-After-Settle"] = json.dumps({"rubric:saved": {}})
         return response
-    messages.success(request, "Draft saved.")
+    if "merge" not in request.POST:
+        messages.success(request, "Draft saved.")
     return redirect("rubric_edit", request.team.slug, rubric.pk)
 
 
@@ -143,23 +165,20 @@ def _is_autosave(request: TeamRequest) -> bool:
     return "application/json" in request.headers.get("Accept", "")
 
 
-def _autosaved(request: TeamRequest, rubric: Rubric, draft: Mapping[str, Any], revision: int) -> HttpResponse:
+def _autosaved(
+    request: TeamRequest, rubric: Rubric, draft: Mapping[str, Any], revision: int, text: str | None = None
+) -> HttpResponse:
     """Stores what is typed and says at which revision; where somebody else saved, what to choose from.
 
     Raises Invalid for what no draft can be.
     """
     try:
-        services.save_draft(rubric, draft=draft, revision=revision, may_repeat=True)
+        services.save_draft(rubric, by=request.user, draft=draft, revision=revision, may_repeat=True)
     except Conflict as error:
-        context = {
-            "refusal": error,
-            "rubric": rubric,
-            "form_id": "source-form" if "source" in request.POST else "rubric-form",
-            "theirs_url": request.get_full_path(),
-        }
-        notice = render_to_string("rubrics/editor/_conflict.html", context)
-        return JsonResponse({"message": str(error), "notice": notice}, status=409)
-    return JsonResponse({"revision": rubric.draft_revision, "title": rubric.title})
+        return conflicts.told(request, rubric, draft, revision, error)
+    answer = {"revision": rubric.draft_revision, "title": rubric.title}
+    marks = {} if text is None else {"marks": [vars(mark) for mark in _marks(rubric, text, None)]}
+    return JsonResponse(answer | marks)
 
 
 @takes_up_to("UPLOAD_MAX_BYTES")
@@ -202,6 +221,18 @@ def _answered(form: RubricForm, position: int, item: Item | None) -> Any:
     entries = form.draft()["criteria"][position : position + 1]
     trial = trials.try_rubric({"criteria": entries}, item.to_engine())
     return trial.answers[0] if trial.answers else None
+
+
+@takes_up_to("UPLOAD_MAX_BYTES")
+@team_page(Role.EDITOR)
+@require_POST
+def rows(request: TeamRequest, rubric_id: int) -> HttpResponse:
+    """The fields of folded rows that are opened in a long rubric; those are all that is sent."""
+    context = {
+        "rubric": access.access_rubric(request.team, rubric_id),
+        "form": RubricForm.from_post(request.POST),
+    }
+    return render(request, "rubrics/editor/row/_opened.html", context)
 
 
 @takes_up_to("UPLOAD_MAX_BYTES")
@@ -290,18 +321,20 @@ def source(request: TeamRequest, rubric_id: int) -> HttpResponse:
         raise Invalid(f"A rubric's source is one of {', '.join(FORMATS)}, not {format[:40]!r}.")
     text, revision = selectors.draft_source(rubric, format), rubric.draft_revision
     refusal: Invalid | Conflict | None = None
+    typed_draft: dict[str, Any] = {}
     if request.method == "POST":
         text = request.POST.get("source", "").replace("\r\n", "\n")
         revision = whole_number(request.POST.get("revision"), "The revision") or 0
         if _is_autosave(request):
-            return _autosaved(request, rubric, _typed_source(rubric, text), revision)
-        if "overwrite" in request.POST:
-            revision = whole_number(request.POST["overwrite"], "The revision") or 0
+            return _autosaved_source(request, rubric, text, revision)
         try:
-            services.save_draft(rubric, draft=_typed_source(rubric, text), revision=revision)
+            typed_draft = _typed_source(rubric, text)
+            saved_with = conflicts.save(request, rubric, typed_draft, revision)
         except (Invalid, Conflict) as error:
             refusal = error
         else:
+            if saved_with is not None:
+                messages.success(request, conflicts.kept_both(saved_with))
             return _source_saved(request, rubric, format)
     context = {
         "rubric": rubric,
@@ -310,9 +343,27 @@ def source(request: TeamRequest, rubric_id: int) -> HttpResponse:
         "revision": revision,
         "refusal": refusal,
         "conflict": isinstance(refusal, Conflict),
-        "faults": selectors.checked_draft(selectors.draft_as_file(rubric))[1] if refusal is None else (),
+        "merge": conflicts.merge_of(rubric, typed_draft, revision, refusal),
+        "marks": _marks(rubric, text, refusal),
     }
     return render(request, "rubrics/source.html", context, status=422 if refusal else 200)
+
+
+def _autosaved_source(request: TeamRequest, rubric: Rubric, text: str, revision: int) -> HttpResponse:
+    """The answer to a source that is stored while it is typed, with what is said of its lines."""
+    try:
+        return _autosaved(request, rubric, _typed_source(rubric, text), revision, text)
+    except Invalid as error:
+        marks = [vars(mark) for mark in source_marks(text, {}, error.faults)]
+        return JsonResponse({"message": str(error), "marks": marks}, status=400)
+
+
+def _marks(rubric: Rubric, text: str, refusal: Invalid | Conflict | None) -> list[SourceMark]:
+    """What is said of the lines of the source that is shown; of one that is not stored why it is not."""
+    if refusal is not None:
+        return source_marks(text, {}, refusal.faults if isinstance(refusal, Invalid) else ())
+    shown = selectors.draft_as_file(rubric)
+    return source_marks(text, shown, selectors.checked_draft(shown)[1])
 
 
 def _typed_source(rubric: Rubric, text: str) -> dict[str, Any]:

@@ -10,13 +10,13 @@ from django.http import QueryDict
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.rubric import MAX_CRITERIA, MAX_TITLE, LengthPenalty
+from rubricweb.engine.rubric.reading import new_id
 from rubricweb.engine.scoring.points import score_points
 from rubricweb.errors import Invalid
 from rubricweb.web.http import whole_number
 from rubricweb.web.rubrics import file_metadata, lint_notes
 from rubricweb.web.rubrics.criterion_rows import (
     PREFIX,
-    PRESETS,
     CriterionForm,
     new_row,
     order,
@@ -26,12 +26,15 @@ from rubricweb.web.rubrics.criterion_rows import (
     typed,
     typed_row,
 )
+from rubricweb.web.rubrics.option_rows import PRESETS
 from rubricweb.web.shared.numbers import number_shown, number_typed
 
 _POSTED = re.compile(rf"{PREFIX}-(\d{{1,6}})-(?:options-(\d{{1,6}})-)?")
 _PLACE = re.compile(r"criteria\[(\d+)\]\.?(.*)")
-FEW = 6
-"""So many criteria are all shown open."""
+MOST_NOTES = 20
+"""So many findings are listed together; the others are marked on their criteria."""
+MOST_FIELDS = 20
+"""A longer rubric has the fields of its folded rows fetched when they are opened: its page stays small."""
 
 
 class TitleForm(forms.Form):
@@ -174,11 +177,39 @@ class RubricForm:
             revision=whole_number(posted.get("revision"), "The revision") or 0,
         )
 
+    def show_rows(self, rows: Iterable[CriterionForm]) -> None:
+        """Puts these rows in place of those it has."""
+        self.rows = list(rows)
+        self._weigh()
+        self._lint()
+
+    def head_fields(self) -> dict[str, str | bool]:
+        """What the fields say that stand above the criteria, by the names they are posted under."""
+        bound = [field for each in (self.head, self.pass_rule, self.length_penalty) for field in each]
+        return {
+            field.html_name: bool(field.value())
+            if isinstance(field.field, forms.BooleanField)
+            else str(field.value() or "")
+            for field in bound
+        }
+
+    most = MAX_CRITERIA
+
     def add_row(self) -> None:
         row = new_row(max((int(row.index) for row in self.rows), default=-1) + 1)
         row.focused = True
         self.rows.append(row)
         self._weigh()
+
+    def duplicate_row(self, index: str) -> None:
+        """Puts a criterion like this one, with an id of its own, behind it."""
+        row = self.row(index)
+        if row is not None:
+            entry = {**row.stored(), "id": new_id()}
+            copied = stored_row(max(int(each.index) for each in self.rows) + 1, entry)
+            copied.focused = True
+            self.rows.insert(self.rows.index(row) + 1, copied)
+            self._weigh()
 
     def remove_row(self, index: str) -> None:
         self.rows = [row for row in self.rows if str(row.index) != index]
@@ -187,11 +218,6 @@ class RubricForm:
     def row(self, index: str) -> CriterionForm | None:
         """The row of an index, None for one that is not there."""
         return next((row for row in self.rows if str(row.index) == index), None)
-
-    @property
-    def is_long(self) -> bool:
-        """Whether its rows fold to a line each (static/js/rubrics/folds.js says the same)."""
-        return len(self.rows) > FEW
 
     @property
     def template_row(self) -> CriterionForm:
@@ -225,6 +251,13 @@ class RubricForm:
     @property
     def hints(self) -> list[lint_notes.LintNote]:
         return [note for note in self.notes if note.severity == "hint"]
+
+    @property
+    def further_notes(self) -> int:
+        """How many warnings and hints are beyond those listed together."""
+        return sum(max(len(notes) - MOST_NOTES, 0) for notes in (self.warnings, self.hints))
+
+    most_notes = f":{MOST_NOTES}"
 
     @property
     def notes_digest(self) -> str:
@@ -299,7 +332,7 @@ class RubricForm:
     def _weigh(self) -> None:
         weights, spans = [row.number for row in self.rows], [row.span for row in self.rows]
         for row, points in zip(self.rows, score_points(weights, spans), strict=True):
-            row.points = points
+            row.points, row.may_be_lean = points, len(self.rows) > MOST_FIELDS
 
     def _lint(self) -> None:
         links = [

@@ -1,13 +1,21 @@
 """What lint found, in the words and with the links of the editor."""
 
+import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rubricweb import engine
+from rubricweb.engine.errors import Fault
 from rubricweb.engine.lint import RULES, CriterionEvidence, Finding, lint, lint_data, lint_draft
+from rubricweb.engine.parsers.yaml_lines import lines_of
+from rubricweb.services.rubrics.drafts import as_one_list
 
+SEVERITIES = ("error", "warning", "hint")
+MAX_PLACED = 256_000
+"""In a longer source nothing is placed: finding lines takes ten times as long as reading."""
+_LINE = re.compile(r"line (\d+)(?:, column \d+)?:? ?")
 AROUND = 60
 """Characters shown on each side of the words that a finding marks."""
 
@@ -58,6 +66,54 @@ def version_notes(content: engine.Rubric, evidence: Sequence[CriterionEvidence])
     plain = content.to_dict()
     found = [_note(one, plain, rows) for one in (*lint_data(content, evidence), *lint(content))]
     return sorted(found, key=lambda note: note.severity != "warning")
+
+
+@dataclass(frozen=True)
+class SourceMark:
+    """What is said of a line of a rubric's source, from 1: an "error", a "warning" or a "hint"."""
+
+    line: int
+    severity: str
+    text: str
+
+
+def source_marks(text: str, draft: Mapping[str, Any], faults: Iterable[Fault]) -> list[SourceMark]:
+    """Faults and lint at the lines of a source; `draft` is what it says, {} while it cannot be read.
+
+    A fault names its line (``line 3: criteria[0].weight``) or a place of the text; what has neither is about
+    the whole, on line 1.
+    """
+    if len(text) > MAX_PLACED:
+        return []
+    faults, findings = list(faults), lint_draft(as_one_list(draft)) if draft else []
+    places = _places(draft)
+    at = ["" if one.criterion is None else places[one.criterion] for one in findings]
+    lines = lines_of(text, {*(fault.place for fault in faults), *at})
+    marks = [
+        SourceMark(
+            int(said[1]) if (said := _LINE.match(fault.place)) else lines.get(fault.place, 1),
+            "error",
+            f"{_LINE.sub('', fault.place)}: {fault.found}. Allowed: {fault.allowed}.",
+        )
+        for fault in faults
+    ]
+    marks += [
+        SourceMark(lines.get(place, 1), one.severity, f"{one.message} {one.suggestion}")
+        for place, one in zip(at, findings, strict=True)
+    ]
+    return sorted(marks, key=lambda mark: (mark.line, SEVERITIES.index(mark.severity)))
+
+
+def _places(draft: Mapping[str, Any]) -> list[str]:
+    """Where each criterion stands in a file, in order."""
+    sections = [one for one in draft.get("sections") or () if isinstance(one, Mapping)]
+    if any(one.get("criteria") for one in sections):
+        return [
+            f"sections[{number}].criteria[{place}]"
+            for number, one in enumerate(sections)
+            for place in range(len(one.get("criteria") or ()))
+        ]
+    return [f"criteria[{place}]" for place in range(len(draft.get("criteria") or ()))]
 
 
 def digest(notes: Sequence[LintNote]) -> str:

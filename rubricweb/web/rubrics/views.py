@@ -9,7 +9,8 @@ from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from rubricweb import access
-from rubricweb.engine.formats.rubric_files import write_rubric
+from rubricweb.engine.formats.rubric_files import RubricFormat, write_rubric
+from rubricweb.engine.formats.tables.rubric_table_writer import write_rubric_table
 from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
 from rubricweb.models import Role, Rubric
 from rubricweb.selectors.labels.label_evidence import label_evidence
@@ -31,6 +32,11 @@ from rubricweb.web.shared import kept_uploads
 from rubricweb.web.shared.archived import archive_link
 
 FORMATS: dict[str, str] = {"yaml": "application/yaml; charset=utf-8", "json": "application/json"}
+DOWNLOADS: dict[RubricFormat, str] = {
+    "yaml": FORMATS["yaml"],
+    "json": FORMATS["json"],
+    "csv": "text/csv; charset=utf-8",
+}
 
 
 @team_page(Role.VIEWER)
@@ -279,6 +285,7 @@ def _version_page(
         "groups": selectors.grouped(version),
         "numbers": selectors.version_numbers(rubric),
         "diff": diff,
+        "table_leaves_out": write_rubric_table(content)[1],
         "runs": selectors.runs_with(rubric, version=version),
         "queues": selectors.queues_with(rubric, version=version),
         "rows": label_choices(changes, request.POST if refusal else None, _about_labels(refusal)),
@@ -294,12 +301,10 @@ def _version_page(
 def download(request: TeamRequest, rubric_id: int, number: int, format: str) -> HttpResponse:
     rubric = access.access_rubric(request.team, rubric_id)
     version = selectors.numbered_version(rubric, number)
-    if format not in FORMATS:
+    wanted = next((each for each in DOWNLOADS if each == format), None)
+    if wanted is None:
         raise NotFound("rubric format")
-    response = HttpResponse(
-        write_rubric(version.to_engine(), "json" if format == "json" else "yaml"),
-        content_type=FORMATS[format],
-    )
+    response = HttpResponse(write_rubric(version.to_engine(), wanted), content_type=DOWNLOADS[wanted])
     name = f"{slugify(version.title) or 'rubric'}-v{number}.{format}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

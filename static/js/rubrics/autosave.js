@@ -14,10 +14,15 @@ const KEEPALIVE_MAX_BYTES = 60_000;
 
 /**
  * What became of a request: `stored` is what the server says of the draft now; `refused` is why it takes none of it,
- * with the `notice` to choose from where somebody else changed the draft; what did not arrive is tried `later`.
- * @typedef {{ revision: number, title: string }} StoredDraft
+ * with the `notice` to choose from where somebody else changed the same of the draft; where they changed something
+ * else, `merged` is to be taken in and saved again, unless more was typed than the `body` that was sent; what did not arrive is tried `later`.
+ * @typedef {{ revision: number, title: string, marks?: SourceMarks }} StoredDraft
+ * @typedef {{ revision: number, said: string, rows: Record<string, string>, order: string[],
+ *   fields: Record<string, string | boolean> }} MergedDraft
  * @typedef {"offline" | "trouble" | "signed out"} Hindrance
- * @typedef {{ stored?: StoredDraft, refused?: string, notice?: string, later?: Hindrance }} SaveOutcome
+ * @typedef {{ line: number, severity: string, text: string }[]} SourceMarks
+ * @typedef {{ stored?: StoredDraft, marks?: SourceMarks, refused?: string, notice?: string, later?: Hindrance, merged?: MergedDraft,
+ *   body?: URLSearchParams }} SaveOutcome
  */
 
 /**
@@ -159,8 +164,10 @@ export const sendDraft = async (url, body) => {
     return { later: "signed out" };
   // An answer that says nothing of the draft is not ours: that of a network's own sign-in page, for one.
   if (answer.ok || answer.status >= 500 || answer.status === 429) return { later: "trouble" };
+  if (said.merged) return { merged: said.merged, body };
   return {
     refused: said.message ?? `The server refused it (error ${answer.status}).`,
     notice: said.notice,
+    ...(said.marks && { marks: said.marks }),
   };
 };

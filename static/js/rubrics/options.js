@@ -13,8 +13,6 @@ const labelOf = (row) => one("input[data-option-label]", row);
 
 /** @param {HTMLElement} list */
 const changed = (list) => {
-  const presets = list.closest("[data-criterion-row]")?.querySelector("[data-option-presets]");
-  if (presets) presets.hidden = rowsOf(list).length > 0;
   list.dispatchEvent(new CustomEvent("rows:changed", { bubbles: true }));
 };
 
@@ -69,15 +67,33 @@ const remove = (row) => {
   replaceWithUndo(row, `Removed “${name}”.`, labelOf(row), changed);
 };
 
+/**
+ * Puts these in place of what a list has.
+ * @type {(list: HTMLElement, options: Option[]) => HTMLElement[]}
+ */
+export const fill = (list, options) => {
+  const rows = options.map((option) => make(list, option));
+  list.replaceChildren(...rows);
+  changed(list);
+  return rows;
+};
+
 /** @type {(list: HTMLElement, preset: string) => void} */
 const begin = (list, preset) => {
   /** @type {Record<string, [string, string][]>} */
   const presets = JSON.parse(one("#option-presets").textContent ?? "");
-  const rows = presets[preset].map(([label, value]) => make(list, { label, value }));
-  list.replaceChildren(...rows);
-  changed(list);
+  const rows = fill(
+    list,
+    presets[preset].map(([label, value]) => ({ label, value })),
+  );
   labelOf(rows[0]).focus();
 };
+
+document.addEventListener("rows:changed", (event) => {
+  if (!event.target.matches("[data-option-list]")) return;
+  const presets = event.target.closest("[data-criterion-row]")?.querySelector("[data-option-presets]");
+  if (presets) presets.hidden = rowsOf(event.target).length > 0;
+});
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-option-add], [data-option-remove], [data-option-preset]");

@@ -2,12 +2,13 @@
 // (engine/scoring/points.py).
 
 import { one } from "../shared/one.js";
+import { fieldText, isLean } from "./criteria/line.js";
 
 const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
 
-/** @param {HTMLInputElement} input */
-const numberIn = (input) => {
-  const text = input.value.trim().replace("−", "-");
+/** @param {string} typed */
+export const numberIn = (typed) => {
+  const text = typed.trim().replace("−", "-");
   const number = NUMBER.test(text) ? Number(text) : NaN;
   return Number.isFinite(number) ? number : null;
 };
@@ -15,6 +16,7 @@ const numberIn = (input) => {
 // How far apart the best and the worst option are worth; 1 for a criterion that is no choice.
 /** @param {HTMLElement} row */
 const spanOf = (row) => {
+  if (isLean(row)) return Number(row.dataset.span ?? 1);
   if (!row.querySelector("input[data-kind-choice][value=choice]:checked")) return 1;
   const values = [...row.querySelectorAll("[data-option-list] [data-sortable-row]")]
     .filter((option) => !one("input[name$='-na']", option).checked)
@@ -23,7 +25,7 @@ const spanOf = (row) => {
         one("input[data-option-label]", option).value.trim() ||
         one("input[name$='-value']", option).value.trim(),
     )
-    .map((option) => numberIn(one("input[name$='-value']", option)) ?? 0);
+    .map((option) => numberIn(one("input[name$='-value']", option).value) ?? 0);
   return values.length > 1 ? Math.max(...values) - Math.min(...values) : 1;
 };
 
@@ -35,9 +37,9 @@ const shown = (points) => {
   return `${size < 0.5 ? "<" : ""}${points < 0 ? "−" : "+"}${Math.max(Math.round(size), 1)}`;
 };
 
-const refresh = () => {
+export const refreshPoints = () => {
   const rows = [...one("#rubric-form").querySelectorAll("[data-criterion-row]")];
-  const weights = rows.map((row) => numberIn(one("input[data-weight]", row)));
+  const weights = rows.map((row) => numberIn(fieldText(row, "weight")));
   const sum = (/** @type {number} */ sign) =>
     weights.reduce((/** @type {number} */ total, weight) => total + Math.max(sign * (weight ?? 0), 0), 0);
   const total = sum(1) || sum(-1) || 1;
@@ -49,6 +51,6 @@ const refresh = () => {
 };
 
 document.addEventListener("input", (event) => {
-  if (event.target.matches("[data-weight], [data-kind-choice], [data-option-list] input")) refresh();
+  if (event.target.matches("[data-weight], [data-kind-choice], [data-option-list] input")) refreshPoints();
 });
-document.addEventListener("rows:changed", refresh);
+document.addEventListener("rows:changed", refreshPoints);

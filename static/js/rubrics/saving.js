@@ -1,8 +1,11 @@
 // Keeps a rubric's draft while it is typed (autosave.js), says in words how far that is, and asks before anything is
 // lost. The buttons save as well: what the server refuses then, it shows at its fields.
 
+import { tell } from "../shared/events.js";
 import { one } from "../shared/one.js";
+import { toast } from "../shared/toast.js";
 import { Autosave, sendDraft } from "./autosave.js";
+import { takeIn } from "./criteria/merged.js";
 
 const FORMS = "[data-rubric-form], [data-source-form]";
 const theForm = () => /** @type {HTMLFormElement} */ (one(FORMS));
@@ -10,24 +13,34 @@ const theForm = () => /** @type {HTMLFormElement} */ (one(FORMS));
 let isSubmitting = false; // htmx sends the form itself: of two saves at once one would count as somebody else's
 let submitted = 0; // the edits it sent
 
+const collect = () => {
+  const form = theForm();
+  const data = new FormData(form);
+  data.delete("csrfmiddlewaretoken"); // the header's is newer
+  for (const field of /** @type {Iterable<Field>} */ (form.elements))
+    if (!form.contains(field)) data.delete(field.name); // the trial's, beside the form
+  return new URLSearchParams(/** @type {[string, string][]} */ ([...data]));
+};
+
 const autosave = new Autosave(
   {
-    collect: () => {
-      const form = theForm();
-      const data = new FormData(form);
-      data.delete("csrfmiddlewaretoken"); // the header's is newer
-      for (const field of /** @type {Iterable<Field>} */ (form.elements))
-        if (!form.contains(field)) data.delete(field.name); // the trial's, beside the form
-      return new URLSearchParams(/** @type {[string, string][]} */ ([...data]));
-    },
+    collect,
     send: (body) => sendDraft(theForm().action, body),
     isHeld: () => isSubmitting || document.querySelector("[data-conflict]") !== null,
-    settled: ({ stored, refused, notice, later }) => {
+    settled: ({ stored, refused, notice, later, merged, body, marks }) => {
+      const said = marks ?? stored?.marks;
+      if (said) tell("source:marked", said);
       if (stored) {
         one("input[name=revision]", theForm()).value = String(stored.revision);
         const title = document.getElementById("rubric-title");
         if (title) title.textContent = stored.title;
         saySaved();
+      } else if (merged) {
+        if (String(collect()) === String(body)) {
+          takeIn(merged);
+          toast(merged.said);
+        }
+        autosave.touch();
       } else if (notice) {
         one("[data-save-bar]").insertAdjacentHTML("afterbegin", notice);
         say("conflict", "Not saved"); // the notice says the rest
@@ -85,9 +98,13 @@ const sayLater = (why) => {
 };
 
 // ── While typing ───────────────────────────────────────────────────────────────────────────────
+// What only selects is nothing to save.
+/** @param {HTMLElement} field */
+const isUnnamed = (field) => field.tagName === "INPUT" && !field.getAttribute("name");
+
 /** @param {{ target: HTMLElement }} event */
 const touch = (event) => {
-  if (!event.target.closest(FORMS)) return;
+  if (!event.target.closest(FORMS) || isUnnamed(event.target)) return;
   autosave.touch();
   if (one("[data-save-words]").dataset.state === "saved") say("saving", "Saving…");
 };
@@ -140,7 +157,8 @@ document.addEventListener(
     event.stopImmediatePropagation();
     heard = ""; // who presses a button is told each time
     say("saving", "Saving…");
-    const { stored, later } = await autosave.press();
+    let { stored, later, merged } = await autosave.press();
+    if (merged) ({ stored, later } = await autosave.press());
     // A source is shown anew, with what is to be fixed in it.
     const isDone = stored && form.matches("[data-rubric-form]") && button?.getAttribute("name") === "save";
     if (later || isDone) return;

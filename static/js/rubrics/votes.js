@@ -1,6 +1,7 @@
 // Of the vote rules, those that fit a criterion's kind and scale; the server says the same in the first place.
 
 import { one } from "../shared/one.js";
+import { isLean } from "./criteria/line.js";
 
 /** @param {HTMLElement} row */
 const scaleOf = (row) => {
@@ -11,6 +12,7 @@ const scaleOf = (row) => {
 
 /** @param {HTMLElement} row */
 const fit = (row) => {
+  if (isLean(row)) return;
   const scale = scaleOf(row);
   for (const group of one("select[data-vote-rule]", row).querySelectorAll("optgroup")) {
     group.disabled = group.dataset.scale !== scale;

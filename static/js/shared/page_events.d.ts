@@ -13,6 +13,8 @@ interface PageEvents {
   "rows:changed": null;
   /** Rows were dragged or moved. From shared/sortable_rows.js; the rubric editor notes an unsaved change. */
   "rows:reordered": { order: string[] };
+  /** What is said of the lines of a source as it was sent. From rubrics/saving.js to rubrics/lines.js. */
+  "source:marked": { line: number; severity: string; text: string }[];
   /** The draft is stored. From the server; heard by rubrics/saving.js. */
   "rubric:saved": unknown;
 

@@ -18,7 +18,7 @@ const ownOf = (row, selector) =>
   [...row.querySelectorAll(selector)].filter((each) => each.closest("[data-sortable-row]") === row);
 
 /** @param {HTMLElement} list */
-const renumber = (list) => {
+export const renumber = (list) => {
   const rows = rowsOf(list);
   rows.forEach((row, index) => {
     for (const label of ownOf(row, "[data-sortable-position]")) label.textContent = String(index + 1);

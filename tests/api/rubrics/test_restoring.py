@@ -40,7 +40,7 @@ def test_a_restored_version_is_published_as_the_next_one_and_its_labels_count(
     assert third.to_engine() == first.to_engine()
     assert counting(queue, third) == {"capital", "concise", "wrong_country"}
     assert JournalEntry.objects.filter(verb="restored").count() == 1
-    with pytest.raises(Conflict, match="Somebody else saved this draft"):
+    with pytest.raises(Conflict, match="Ed saved this draft meanwhile"):
         rubrics.restore(second, by=people.ed, revision=0)
 
 

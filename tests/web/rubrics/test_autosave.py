@@ -79,9 +79,13 @@ def test_what_is_refused_says_why_and_changes_nothing(save, rubric, typed, statu
 
 def test_a_source_is_stored_as_soon_as_it_can_be_read(save, rubric):
     refused = save("rubric_source", source="criteria: [")
-    assert (refused.status_code, refused.json()) == (400, {"message": "The text cannot be read."})
+    assert (refused.status_code, refused.json()) == (400, refused.json())
+    assert refused.json()["message"] == "The text cannot be read."
+    assert [mark["severity"] for mark in refused.json()["marks"]] == ["error"]
     stored = save("rubric_source", source="criteria:\r\n- weight: heavy\r\n")
-    assert stored.json() == {"revision": 1, "title": "Kept"}
+    marks = stored.json().pop("marks")
+    assert {key: stored.json()[key] for key in ("revision", "title")} == {"revision": 1, "title": "Kept"}
+    assert (2, "error") in [(mark["line"], mark["severity"]) for mark in marks]
     rubric.refresh_from_db()
     assert rubric.draft["criteria"] == [{"weight": "heavy"}]
     theirs(rubric)

@@ -301,7 +301,7 @@ class TestWhileTyping:
         page = ed.post(url("rubric_preview"), posted).content.decode()
         assert 'id="criterion-0-notes"' in page
         assert "<mark>accurate and concise</mark>" in page
-        assert page.count('hx-swap-oob="true"') == 2 + 4  # list and count, one for each row
+        assert page.count('hx-swap-oob="true"') == 2 + 2 * 4  # list and count, notes and mark of each row
         rubric.refresh_from_db()
         assert rubric.draft == EVERYTHING
 
@@ -520,7 +520,7 @@ class TestVersions:
         before = as_posted(ed.get(url("rubric_edit")).context["form"])
         rubrics.publish(rubric, by=people.ed)
         before |= {"criteria-3-params-source": "whole"}
-        assert "somebody else changed this draft" in ed.post(url("rubric_edit"), before).content.decode()
+        assert "changed this draft meanwhile" in ed.post(url("rubric_edit"), before).content.decode()
 
 
 class TestHuge:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from rubricweb.engine.errors import Fault, FaultList, InvalidRubric, InvalidText, shortened
+from rubricweb.engine.formats.formulas import restored
 from rubricweb.engine.formats.tables.csv_rows import csv_rows
 from rubricweb.engine.parsers.plain_text import composed, decode
 from rubricweb.engine.rubric import MAX_NAME, MAX_SOURCE_BYTES, Rubric, check_rubric
@@ -94,6 +95,8 @@ def read_rubric_table(data: bytes | str) -> tuple[Rubric, RubricTable]:
     them, an empty cell is no option. A row below the header without a criterion may hold the points, also as
     ranges, which count as their middle: 0.3 for ``[0, 60)`` where the highest ends at 100.
 
+    A row that names no ratings, where rows name their own, is met or not.
+
     Raises InvalidRubric with every fault, by its line.
     """
     rows = list(_rows(data))
@@ -134,7 +137,7 @@ def _rows(data: bytes | str) -> Iterator[tuple[int, list[str]]]:
     try:
         text = decode(data, max_bytes=MAX_SOURCE_BYTES)
         for number, row in csv_rows(io.StringIO(text, newline="")):
-            yield number, [composed(cell.strip()) for cell in row]
+            yield number, [composed(restored(cell.strip())) for cell in row]
     except InvalidText as error:
         raise InvalidRubric(error.faults) from None
     except csv.Error as error:
@@ -216,6 +219,8 @@ def _add_options(
             faults.add(f"line {number}: {label}", "no points" if points is None else f"{points:g}", NO_POINTS)
             return
         read.append((label, points, words))
+    if not read and all(rating.label_column is not None for rating in columns.ratings):
+        return  # in a table where each row names its ratings, one without any is met or not
     if len(read) < 2:
         faults.add(f"line {number}", f"{len(read)} ratings", "at least two, with their points")
         return
