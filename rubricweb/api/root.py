@@ -49,6 +49,7 @@ from rubricweb.api.schemas import Problem
 from rubricweb.api.spending.routes import spending
 from rubricweb.api.teams.notices import notices
 from rubricweb.api.teams.routes import teams
+from rubricweb.api.teams.shared_links import shared_links
 from rubricweb.errors import Invalid
 
 DESCRIPTION = """\
@@ -288,6 +289,7 @@ for room in (
     reveals,
     comments,
     notices,
+    shared_links,
     deletions,
     systems,
     agreement,

@@ -33,6 +33,8 @@ from rubricweb.models.journal import (
     DeletionState,
     HalfLook,
     JournalEntry,
+    SharedKind,
+    SharedLink,
 )
 from rubricweb.models.judgements import Judgement, Vote, in_reviews, of_run
 from rubricweb.models.judges import (
@@ -95,6 +97,10 @@ from rubricweb.models.snapshots import (
     JudgeSnapshot,
     MemberSnapshot,
     PanelSnapshot,
+    SharedFigure,
+    SharedPage,
+    SharedRow,
+    SharedTable,
     asked_judges,
 )
 from rubricweb.models.teams import (
@@ -205,6 +211,12 @@ __all__ = [
     "RunState",
     "RunSummary",
     "RunTally",
+    "SharedFigure",
+    "SharedKind",
+    "SharedLink",
+    "SharedPage",
+    "SharedRow",
+    "SharedTable",
     "Stratum",
     "System",
     "SystemVersion",

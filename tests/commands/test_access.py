@@ -137,6 +137,9 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("tokens", "list"): (Role.VIEWER, ""),
     ("tokens", "new"): (Role.VIEWER, "ci"),
     ("tokens", "revoke"): (Role.VIEWER, "{token}"),
+    ("shared-links", "list"): (Role.OWNER, ""),
+    ("shared-links", "new"): (Role.OWNER, "dashboard"),
+    ("shared-links", "revoke"): (Role.OWNER, "{shared_link}"),
     ("rename",): (Role.EDITOR, "dataset {dataset_name} new-name"),
     ("archive",): (Role.EDITOR, "run {run}"),
     ("delete",): (Role.OWNER, "run {run} --plan"),
@@ -179,6 +182,7 @@ def names(ids: dict[str, Any]) -> dict[str, Any]:
         "judge": ids["judge_slug"],
         "endpoint": f"endpoint-{ids['endpoint_id']}",
         "token": ids["token_id"],
+        "shared_link": ids["link_id"],
         "person": "charlie",
     }
 
@@ -204,7 +208,7 @@ def test_every_command_keeps_its_roles(path: Path, case: Any, people: Cast, at_t
 
 IDS = (
     *("rubric_id", "dataset_id", "run_id", "queue_id", "item_id", "criterion_id", "comment_id"),
-    *("endpoint_id", "token_id", "case_id", "combination_id", "judge_slug"),
+    *("endpoint_id", "token_id", "link_id", "case_id", "combination_id", "judge_slug"),
 )
 
 

@@ -23,6 +23,7 @@ from rubricweb.api.runs import watching_schemas as watching
 from rubricweb.api.runs.diff import schemas as diff
 from rubricweb.api.spending import schemas as spending
 from rubricweb.api.teams import schemas as teams
+from rubricweb.api.teams import shared_link_schemas
 from rubricweb.management import console
 from tests.commands.shapes import misfits
 from tests.commands.test_access import UNIT, leaves, names
@@ -76,6 +77,7 @@ PRINTED = {
     "members role bob viewer": (teams.Member, True),
     "members invitations": (teams.Invitation, True),
     "members invite somebody-new@example.org --hand-over": (teams.HandedInvitation, False),
+    "shared-links list": (shared_link_schemas.Link, True),
     "deletions": (deletion_schemas.Deletion, True),
     "delete run {run} --plan": (deletion_schemas.DeletionPlan, False),
     "journal": (teams.JournalEntry, True),
@@ -84,6 +86,7 @@ PRINTED = {
 # Printed by the same lines of code as one above, or held to its schema where there is something to print:
 # tests/commands/datasets/test_rooms_of_data.py, adjudication/, comparison/ and teams/ beside this file.
 ELSEWHERE = {
+    "shared-links new",  # tests/commands/teams/test_shared_links.py
     *("gold mark", "gold unmark", "gold let-on", "gold try-again", "comments edit", "members link"),
     *("datasets raters", "datasets rater-kind", "import-labels", "adjudication list", "compare"),
     *("endpoints test", "judge test"),

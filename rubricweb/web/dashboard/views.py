@@ -10,12 +10,13 @@ from django.views.decorators.http import require_safe
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import Role
 from rubricweb.selectors import dashboard as selectors
+from rubricweb.selectors.dashboard_answer import score_answer
 from rubricweb.selectors.runs.over_time.score_series import Point, Series
 from rubricweb.selectors.spending.spending import visible_month_spending
 from rubricweb.services.rubrics.starters import starters
 from rubricweb.templatetags.charts import line_chart, standalone
 from rubricweb.web.csv_files import csv_file
-from rubricweb.web.dashboard.answer import judge_picture, score_answer
+from rubricweb.web.dashboard.answer import judge_picture
 from rubricweb.web.dashboard.chart import score_chart
 from rubricweb.web.dashboard.first_steps import path
 from rubricweb.web.dashboard.words import distinguishing_words, labels, next_step, why_empty
