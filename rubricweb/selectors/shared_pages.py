@@ -11,7 +11,7 @@ from django.utils.dateformat import format as date_text
 from rubricweb.engine.agreement import Figure
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict
-from rubricweb.models import Run, SharedFigure, SharedPage, SharedRow, SharedTable
+from rubricweb.models import Criterion, Run, SharedFigure, SharedPage, SharedRow, SharedTable
 from rubricweb.models.snapshots import Scale, Who
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.verdict import LOOKS, comparison_verdict, seat_of
@@ -122,8 +122,8 @@ def _beside_people(comparison: Comparison, leads: str) -> SharedTable:
         rows = [] if kappa.value is None else [_row("Judge", "with people", [("judge", kappa)])]
         return _table(f"Agreement with people ({comparison.leading.name})", "", "kappa", ("κ",), rows)
     rows = [
-        _row("One person", "with the others", [("people", seat.person)]),
-        _row("Judge", "in the same seat", [("judge", seat.judge)]),
+        _row("One person", "with the others", [("people", seat.person)], seat.items),
+        _row("Judge", "in the same seat", [("judge", seat.judge)], seat.items),
     ]
     note = counted(seat.items, "item")
     return _table("Agreement with the other raters (κ), all criteria", note, "kappa", ("κ",), rows)
@@ -141,7 +141,7 @@ def _criteria(comparison: Comparison, leads: str) -> SharedTable:
         pairs.sort(key=lambda one: _gap(one[1], one[2]))
         title, columns = "Criteria, widest gap first", ("One person (κ)", "Judge (κ)")
     rows = [
-        _row(row.criterion.title, f"{row.criterion.weight:+g}", [("people", people), ("judge", judge)])
+        _row(row.criterion.title, _weight(row.criterion), [("people", people), ("judge", judge)])
         for row, people, judge in pairs
     ]
     return _table(title, "", scale, columns, rows)
@@ -196,7 +196,10 @@ def _judge_and_people(board: Dashboard) -> SharedTable:
     if agreement is None or agreement.seat is None:
         return _table("", "", "kappa", (), [])
     seat = agreement.seat
-    rows = [_row("One person", "", [("people", seat.person)]), _row("Judge", "", [("judge", seat.judge)])]
+    rows = [
+        _row("One person", "", [("people", seat.person)], seat.items),
+        _row("Judge", "", [("judge", seat.judge)], seat.items),
+    ]
     return _table("Agreement with the other raters (κ)", str(agreement.run), "kappa", ("κ",), rows)
 
 
@@ -208,7 +211,7 @@ def _parts(found: RunDiff) -> Iterator[SharedRow]:
     told = [(change, change.contribution) for change in found.criteria if change.contribution is not None]
     for change, part in sorted(told, key=lambda one: -(one[1].value or 0.0)):
         points = in_points(part, 1 if is_raw(found) else POINTS)
-        yield _row(change.criterion.title, f"{change.criterion.weight:+g}", [("none", points)])
+        yield _row(change.criterion.title, _weight(change.criterion), [("none", points)])
 
 
 def _points_note(found: RunDiff) -> str:
@@ -231,9 +234,17 @@ def _table(
     return SharedTable(title, note, scale, columns, tuple(rows[:ROWS_MAX]))
 
 
-def _row(name: str, about: str, figures: Sequence[tuple[Who, Figure]]) -> SharedRow:
+def _row(name: str, about: str, figures: Sequence[tuple[Who, Figure]], items: int | None = None) -> SharedRow:
+    """`items` is how many they rest on where `n` counts labels."""
     shown = (
-        SharedFigure(who, figure.value, figure.low, figure.high, figure.n, few=figure.n < FEW)
+        SharedFigure(
+            who,
+            figure.value,
+            figure.low,
+            figure.high,
+            figure.n,
+            few=(figure.n if items is None else items) < FEW,
+        )
         for who, figure in figures
     )
     return SharedRow(name[:NAME_MAX], about, tuple(shown))
@@ -241,3 +252,7 @@ def _row(name: str, about: str, figures: Sequence[tuple[Who, Figure]]) -> Shared
 
 def _rubric(run: Run) -> str:
     return str(run.rubric_version) if run.rubric_version is not None else "each item’s own"
+
+
+def _weight(criterion: Criterion) -> str:
+    return f"{criterion.weight:+g}".replace("-", "\N{MINUS SIGN}")

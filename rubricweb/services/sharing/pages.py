@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid, Withheld
-from rubricweb.models import ReviewQueue, Run, SharedKind, SharedPage, Team, User
+from rubricweb.models import Blind, QueueState, ReviewQueue, Run, SharedKind, SharedPage, Team, User
 from rubricweb.selectors import dashboard as dashboards
 from rubricweb.selectors.blinding import hidden_from_somebody
 from rubricweb.selectors.comparison import comparison as comparisons
@@ -125,7 +125,10 @@ def _require_shown_to_all(team: Team, runs: Sequence[Run]) -> None:
     hidden = hidden_from_somebody(team)
     for run in runs:
         if any(run in one for one in hidden):
+            queues = ReviewQueue.objects.filter(team=team, dataset=run.dataset_id).exclude(blind=Blind.NONE)
+            names = queues.exclude(state=QueueState.CLOSED).order_by("pk").values_list("name", flat=True)
+            which = f" ({', '.join(names[:3])})" if names else ""
             raise Withheld(
                 f"Somebody is still to review answers of {run} blind, and whoever reviews could open the "
-                "link. Share it once the open blind queues over these answers are finished or closed."
+                f"link. Share it once the blind queues over these answers are finished or closed{which}."
             )

@@ -22,6 +22,7 @@ from rubricweb.web.dashboard.first_steps import path
 from rubricweb.web.dashboard.words import distinguishing_words, labels, next_step, why_empty
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.shared.plots.line_chart import LineChart
+from rubricweb.web.shared.refreshing import read_refresh
 
 STARTERS_SHOWN = 6
 EVERY_DATASET = "all"
@@ -103,6 +104,7 @@ def dashboard(request: TeamRequest) -> HttpResponse:
         "judge": judge_picture(board),
         "spending": visible_month_spending(request.team, viewer=request.user, now=timezone.now()),
         "filtered": filtered,
+        "refresh": read_refresh(request.GET),
         "may_edit": may_edit,
     }
     return render(request, "dashboard/dashboard.html", context)
