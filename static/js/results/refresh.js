@@ -21,7 +21,7 @@ const renew = async () => {
     const there = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
     const here = document.querySelector("main");
     if (!there || !here) throw new Error("no page");
-    Idiomorph.morph(here, there, { morphStyle: "innerHTML" });
+    Idiomorph.morph(here, there, { morphStyle: "outerHTML" });
     htmx.process(here);
     tell(false);
   } catch {

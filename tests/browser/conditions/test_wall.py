@@ -1,70 +1,56 @@
-"""Result pages away from the desk: on paper, on a screen that renews them, and how much they weigh."""
-
-import re
+"""A result page on a screen in the room, which renews itself."""
 
 import pytest
-from django.urls import reverse
-from django.utils import timezone
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from rubricweb.models import Case, Run, User
-from rubricweb.services import demo
+from rubricweb.models import Run
+from tests import factories
 from tests.browser.conftest import Open
-from tests.factories import WakeUps
+from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.django_db(transaction=True)]
 
 
-def even_lengths(requirement: str, response: str) -> str:
-    return "UNMET" if (len(requirement) + len(response)) % 3 == 0 else "MET"
-
-
-@pytest.fixture
-def runs() -> list[Run]:
-    """Those of the demo team, all graded, the oldest first."""
-    demo.load_demo(enqueue=WakeUps(), now=timezone.now())
-    return [grade(run, InProcessJudge(even_lengths)) for run in Run.objects.order_by("pk")]
-
-
-@pytest.fixture
-def alice(runs: list[Run]) -> User:
-    return User.objects.get(username="alice")
-
-
-def sheets(page: Page) -> int:
-    """How many sheets of paper the page fills: a PDF has one object for each."""
-    return len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
-
-
-def address(name: str, runs: list[Run]) -> str:
-    team, run = runs[-1].team, runs[-1]
-    queue = team.queues.order_by("pk")[0]
-    ids = {
-        "run": [run.pk],
-        "run_diff": [run.pk, runs[-2].pk],
-        "queue_agreement": [queue.pk],
-        "queue": [queue.pk],
-        "case": [Case.objects.filter(items__run_items__run=run).order_by("pk")[0].pk],
-        "judge": [run.judge_version.judge_id if run.judge_version else 0],
-        "dataset": [run.dataset_id],
-    }
-    return reverse(name, args=[team.slug, *ids.get(name, [])])
-
-
-PRINTED = ("dashboard", "compare", "run", "run_diff", "queue_agreement", "case", "judge")
-
-
-def test_result_pages_fill_two_sheets_at_most_without_what_is_pressed_and_light(
-    runs: list[Run], alice: User, open_as: Open, page: Page
+def test_a_dashboard_on_the_wall_renews_itself_in_its_place_and_rests_while_hidden(
+    people: Cast, open_as: Open, page: Page, violations: list[str]
 ) -> None:
-    page.emulate_media(color_scheme="dark")
-    for name in PRINTED:
-        open_as(alice, address(name, runs))
-        assert 1 <= sheets(page) <= 2, name
-        page.emulate_media(media="print", color_scheme="dark")
-        pressed = page.locator("main .button:visible, .topbar:visible, main textarea:visible")
-        assert pressed.all_inner_texts() == [], name
-        ink = page.evaluate("getComputedStyle(document.querySelector('h1, h2')).color")
-        assert ink == "rgb(20, 23, 31)", (name, ink)  # --ink of the light theme
-        page.emulate_media(media="null", color_scheme="dark")
+    version = factories.version(people.team, people.ed)
+    dataset = factories.dataset(people.team, people.ed)
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, name="Monday")
+    grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    asked: list[str] = []
+    page.add_init_script(
+        "const real = Date.now; window.ahead = 0; Date.now = () => real() + window.ahead * 1000;"
+    )
+    open_as(people.bob, f"/t/{people.team.slug}/?refresh=60")
+    expect(page.locator("#refreshed")).to_contain_text("every 1 minute")
+    page.locator("#all-scores > summary").click()
+    page.evaluate("scrollTo(0, 300)")
+    page.on("request", lambda request: asked.append(request.url))
+
+    def renamed(name: str) -> None:
+        Run.objects.filter(pk=run.pk).update(name=name)
+
+    renamed("Renamed once")
+    page.evaluate("ahead += 70")
+    expect(page.locator("#all-scores")).to_contain_text("Renamed once")
+    assert len(asked) == 1
+    assert page.locator("#all-scores[open]").count() == 1
+    assert page.evaluate("scrollY") == 300
+
+    hide = "(hidden) => Object.defineProperty(document, 'hidden', {value: hidden, configurable: true})"
+    renamed("Renamed twice")
+    page.evaluate(hide, True)
+    page.evaluate("ahead += 600")
+    assert len(asked) == 1
+    page.evaluate(hide, False)
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.locator("#all-scores")).to_contain_text("Renamed twice")
+    assert len(asked) == 2  # once for the ten minutes
+
+    page.context.clear_cookies()
+    page.evaluate("ahead += 70")
+    expect(page.get_by_text("cannot be renewed now")).to_be_visible()
+    expect(page.locator("#all-scores")).to_contain_text("Renamed twice")
+    assert violations == []
