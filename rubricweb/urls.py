@@ -6,7 +6,7 @@ from django.urls import include, path, re_path
 from rubricweb.api.root import api, unknown_route
 from rubricweb.web import health
 from rubricweb.web.help import views as help_views
-from rubricweb.web.teams import accounts, invitations
+from rubricweb.web.teams import accounts, invitations, shared_page
 from rubricweb.web.urls import team_urls
 
 handler400 = "rubricweb.web.errors.bad_request"
@@ -21,6 +21,7 @@ urlpatterns = [
     path("ready", health.ready, name="ready"),
     path("sign-in/", accounts.one_time_link, name="one_time_link"),
     path("invitation/", invitations.invitation, name="invitation"),
+    path("shared/<str:secret>/", shared_page.shared, name="shared"),
     path("preferences/keys/", accounts.single_keys, name="single_keys"),
     path("accounts/email/", accounts.own_address, name="account_email"),
     path("accounts/", include("allauth.account.urls")),

@@ -51,6 +51,7 @@ from rubricweb.api.search.routes import search
 from rubricweb.api.spending.routes import spending
 from rubricweb.api.teams.notices import notices
 from rubricweb.api.teams.routes import teams
+from rubricweb.api.teams.shared_links import shared_links
 from rubricweb.errors import Invalid
 
 DESCRIPTION = """\
@@ -292,6 +293,7 @@ for room in (
     reveals,
     comments,
     notices,
+    shared_links,
     deletions,
     systems,
     agreement,

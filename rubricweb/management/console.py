@@ -262,6 +262,9 @@ def parser() -> argparse.ArgumentParser:
     data.lint(subcommand(commands, "lint", "what is likely to go wrong with a rubric", "rubrics.lint", "run"))
     team.members(commands.add_parser("members", help="who is in the team: list, invite, change, remove"))
     team.tokens(commands.add_parser("tokens", help="your own API tokens: list, make, revoke"))
+    team.shared_links(
+        commands.add_parser("shared-links", help="links for people without an account: list, make, revoke")
+    )
     team.renaming(
         subcommand(
             commands, "rename", "rename a rubric, dataset, run, system, team, …", "teams.archive", "rename"

@@ -33,6 +33,8 @@ from rubricweb.models.journal import (
     DeletionState,
     HalfLook,
     JournalEntry,
+    SharedKind,
+    SharedLink,
 )
 from rubricweb.models.judgements import Judgement, Vote, in_reviews, of_run
 from rubricweb.models.judges import (
@@ -98,6 +100,10 @@ from rubricweb.models.snapshots import (
     JudgeSnapshot,
     MemberSnapshot,
     PanelSnapshot,
+    SharedFigure,
+    SharedPage,
+    SharedRow,
+    SharedTable,
     asked_judges,
 )
 from rubricweb.models.teams import (
@@ -212,6 +218,12 @@ __all__ = [
     "RunSummary",
     "RunTally",
     "SavedView",
+    "SharedFigure",
+    "SharedKind",
+    "SharedLink",
+    "SharedPage",
+    "SharedRow",
+    "SharedTable",
     "Stratum",
     "System",
     "SystemVersion",

@@ -1,10 +1,12 @@
-"""What was done and looked at, by whom, when; what was deleted, with how far the removal of its rows is."""
+"""What was done, looked at and shown to people outside, by whom, when; and what was deleted."""
 
 from django.conf import settings
 from django.db import models
 
 from rubricweb.models.datasets import Dataset
+from rubricweb.models.queues import ReviewQueue
 from rubricweb.models.runs import Run
+from rubricweb.models.snapshots import SharedPage, SnapshotField
 from rubricweb.models.teams import Team
 
 ACCEPTED = "accepted what all said in"
@@ -71,6 +73,51 @@ class HalfLook(models.Model):
 
     def __str__(self) -> str:
         return f"a look at {self.dataset_id}"
+
+
+class SharedKind(models.TextChoices):
+    DASHBOARD = "dashboard", "Dashboard"
+    COMPARISON = "comparison", "Judge against people"
+    RUN_DIFF = "run-diff", "Run against run"
+
+
+class SharedLink(models.Model):
+    """A link under which `page` is read without an account, until it ends or is revoked; decision 0057.
+
+    Its secret is in the link and stored as a SHA-256 digest. `runs` and `queues` are what the figures are of:
+    with one of them the link goes, and while somebody reviews answers of theirs blind it shows nothing.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="shared_links")
+    kind = models.CharField(max_length=12, choices=SharedKind.choices)
+    title = models.CharField(max_length=120)
+    digest = models.CharField(max_length=64)
+    page = SnapshotField(SharedPage)
+    # Where the same is read live by members of the team.
+    address = models.CharField(max_length=500)
+    runs = models.ManyToManyField(Run, related_name="+")
+    queues = models.ManyToManyField(ReviewQueue, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+    # How often it was opened, and when last.
+    opened = models.PositiveIntegerField(default=0)
+    opened_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["digest"], name="shared_link_digest_unique"),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=SharedKind.values), name="shared_link_kind_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
 
 
 class DeletionState(models.TextChoices):

@@ -1,13 +1,13 @@
 """What a run keeps of its judge, panel and examples: frozen when it starts, read here and nowhere else.
 
-An endpoint keeps its sampling likewise.
+An endpoint keeps its sampling likewise, and a shared link its figures.
 """
 
 import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from django.db import models
 from django.db.models.fields.json import KeyTransform
@@ -215,6 +215,61 @@ class FewShotSnapshot:
     seed: int
     digest: str
     examples: tuple[ExampleSnapshot, ...]
+
+
+Scale = Literal["kappa", "share", "score", "difference", "points"]
+"""What figures of a table are: κ, a share of 0 to 1, a mean score, a difference of scores, parts of one in
+points."""
+Who = Literal["people", "judge", "better", "worse", "none"]
+Look = Literal["better", "worse", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFigure:
+    """One figure with its interval, on `n` units; None where it is undefined. `few`: it tells little."""
+
+    who: Who
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    few: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRow:
+    """One line of a table: what it is about, its figures, and a word at the end."""
+
+    name: str
+    about: str
+    figures: tuple[SharedFigure, ...]
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTable:
+    """Figures on one scale, a row each thing, a column each of `columns`."""
+
+    title: str
+    note: str
+    scale: Scale
+    columns: tuple[str, ...]
+    rows: tuple[SharedRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPage:
+    """All that a link shows: sentences, facts and tables of figures, and nothing of single items or people.
+
+    `badge` is the state of the answer in words, "" without one. `facts` are (term, detail).
+    """
+
+    sentence: str
+    why: str
+    badge: str
+    look: Look
+    facts: tuple[tuple[str, str], ...]
+    tables: tuple[SharedTable, ...]
 
 
 class SnapshotField(models.JSONField):

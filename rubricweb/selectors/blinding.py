@@ -220,6 +220,15 @@ def hidden_runs(viewer: User, team: Team) -> HiddenRuns:
     return HiddenRuns(datasets, versions.union(hidden.values_list("dataset_id", "system_version_id")))
 
 
+def hidden_from_somebody(team: Team) -> list[HiddenRuns]:
+    """What `hidden_runs` says for everybody who is still to review something of the team blind; empty where
+    nobody is. One query where no blind queue is open, at most nine more for each rater of one that is.
+    """
+    queues = ReviewQueue.objects.filter(team=team).exclude(state=QueueState.CLOSED).exclude(blind=Blind.NONE)
+    raters = User.objects.filter(raters__queues__in=queues).distinct().order_by("pk")
+    return [hidden for person in raters if (hidden := hidden_runs(person, team))]
+
+
 class _Alike(NamedTuple):
     """How queues hide items of one dataset: whether they are over it, and what is as in `Asking`."""
 

@@ -38,6 +38,7 @@ from rubricweb.models import (
     Run,
     RunItem,
     RunTally,
+    SharedLink,
     System,
     SystemVersion,
     Team,
@@ -112,6 +113,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "adjudications": ("adjudication",),
     "comments": ("comment",),
     "imports": ("import",),
+    "shared_links": ("shared link",),
     "systems": ("system",),
     "system_versions": ("system version",),
     "endpoints": ("endpoint with its key", "endpoints with their keys"),
@@ -172,6 +174,7 @@ def plan(row: Deletable, *, now: datetime) -> DeletionPlan:
         "adjudications": Adjudication.objects.filter(in_dataset | Q(criterion__in=_criteria(doomed_rows))),
         "comments": Comment.objects.filter(in_dataset),
         "imports": DatasetImport.objects.filter(dataset__in=doomed_rows.datasets),
+        "shared_links": SharedLink.objects.filter(Q(runs__in=runs) | Q(queues__in=queues)).distinct(),
     }
     if isinstance(row, System | SystemVersion):
         belongs["items"] = answers_of(row)
@@ -186,6 +189,7 @@ def plan(row: Deletable, *, now: datetime) -> DeletionPlan:
             "endpoints": JudgeEndpoint.objects.filter(team=row, removed_at=None),
             "members": Membership.objects.filter(team=row),
             "tokens": ApiToken.objects.filter(team=row),
+            "shared_links": SharedLink.objects.filter(team=row),
         }
     # The thing itself is no news.
     if isinstance(row, Run | ReviewQueue):

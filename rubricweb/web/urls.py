@@ -23,7 +23,7 @@ from rubricweb.web.saved_views import views as saved_views
 from rubricweb.web.search import views as search
 from rubricweb.web.shared.names import item_names
 from rubricweb.web.spending import views as spending
-from rubricweb.web.teams import archive, deletions, notices
+from rubricweb.web.teams import archive, deletions, notices, shared_links
 from rubricweb.web.teams import views as teams
 
 team_urls: list[URLPattern] = [
@@ -222,6 +222,11 @@ team_urls: list[URLPattern] = [
     path("settings/retention/", spending.retention, name="settings_retention"),
     path("settings/tokens/", teams.tokens, name="settings_tokens"),
     path("settings/tokens/<int:token_id>/revoke/", teams.revoke_token, name="settings_token_revoke"),
+    path("settings/shared-links/", shared_links.shared_links, name="settings_shared_links"),
+    path("settings/shared-links/new/", shared_links.share, name="share"),
+    path(
+        "settings/shared-links/<int:link_id>/revoke/", shared_links.revoke, name="settings_shared_link_revoke"
+    ),
     path("manage/<str:kind>/<int:row_id>/", archive.manage, name="manage"),
     path("manage/<str:kind>/<int:row_id>/delete/", deletions.delete, name="delete"),
     path("settings/rename/", deletions.rename_team, name="settings_rename"),

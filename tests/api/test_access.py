@@ -31,6 +31,7 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
         "correct_case": {"body": {"prompt": "Asked in other words?"}},
         "invite": {"body": {"who": "somebody-new"}},
         "renew_invitation": {"body": {}},
+        "share": {"body": {"page": "dashboard"}},
         "add_endpoint": {"body": {"name": "New", "base_url": "https://judge.example/v1", "model": "m"}},
         "edit_endpoint": {"body": {"temperature": 0.5}},
         "set_price": {

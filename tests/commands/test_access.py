@@ -145,6 +145,9 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("tokens", "new"): (Role.VIEWER, "ci"),
     ("tokens", "revoke"): (Role.VIEWER, "{token}"),
     ("search",): (Role.VIEWER, "capital"),
+    ("shared-links", "list"): (Role.OWNER, ""),
+    ("shared-links", "new"): (Role.OWNER, "dashboard"),
+    ("shared-links", "revoke"): (Role.OWNER, "{shared_link}"),
     ("rename",): (Role.EDITOR, "dataset {dataset_name} new-name"),
     ("archive",): (Role.EDITOR, "run {run}"),
     ("delete",): (Role.OWNER, "run {run} --plan"),
@@ -189,6 +192,7 @@ def names(ids: dict[str, Any]) -> dict[str, Any]:
         "endpoint": f"endpoint-{ids['endpoint_id']}",
         "token": ids["token_id"],
         "review": ids["review_id"],
+        "shared_link": ids["link_id"],
         "person": "charlie",
     }
 
@@ -214,7 +218,8 @@ def test_every_command_keeps_its_roles(path: Path, case: Any, people: Cast, at_t
 
 IDS = (
     *("rubric_id", "dataset_id", "run_id", "baseline_id", "queue_id", "item_id", "criterion_id"),
-    *("comment_id", "endpoint_id", "token_id", "case_id", "combination_id", "judge_slug", "review_id"),
+    *("comment_id", "endpoint_id", "token_id", "link_id", "case_id", "combination_id", "judge_slug"),
+    "review_id",
 )
 
 

@@ -25,6 +25,7 @@ from rubricweb.api.runs.diff import schemas as diff
 from rubricweb.api.search import schemas as search
 from rubricweb.api.spending import schemas as spending
 from rubricweb.api.teams import schemas as teams
+from rubricweb.api.teams import shared_link_schemas
 from rubricweb.management import console
 from tests.commands.shapes import misfits
 from tests.commands.test_access import UNIT, leaves, names
@@ -81,6 +82,7 @@ PRINTED = {
     "members role bob viewer": (teams.Member, True),
     "members invitations": (teams.Invitation, True),
     "members invite somebody-new@example.org --hand-over": (teams.HandedInvitation, False),
+    "shared-links list": (shared_link_schemas.Link, True),
     "deletions": (deletion_schemas.Deletion, True),
     "delete run {run} --plan": (deletion_schemas.DeletionPlan, False),
     "journal": (teams.JournalEntry, True),
@@ -89,6 +91,7 @@ PRINTED = {
 # Printed by the same lines of code as one above, or held to its schema where there is something to print:
 # tests/commands/datasets/test_rooms_of_data.py, adjudication/, comparison/ and teams/ beside this file.
 ELSEWHERE = {
+    "shared-links new",  # tests/commands/teams/test_shared_links.py
     *("gold mark", "gold unmark", "gold let-on", "gold try-again", "comments edit", "members link"),
     *("gold end-pause", "queues sent-back"),  # tests/commands/reviews/test_queues.py
     *("datasets raters", "datasets rater-kind", "import-labels", "adjudication list", "compare"),

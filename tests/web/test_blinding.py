@@ -152,6 +152,7 @@ def other_ids(team: Team, by: User) -> dict[str, Any]:
         "kind": "dataset",
         "endpoint_id": 0,
         "judge_id": 0,
+        "link_id": 0,
     }
 
 

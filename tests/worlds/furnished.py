@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from rubricweb.models import UNENDED, Case, Item, JournalEntry, JudgeCall, Role, Team, User
+from rubricweb.models import UNENDED, Case, Item, JournalEntry, JudgeCall, Role, SharedKind, Team, User
 from rubricweb.services import comments, notices
 from rubricweb.services.datasets.halves.drawing import split_cases
 from rubricweb.services.datasets.systems import named_versions
@@ -15,6 +15,8 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.judges import versions
 from rubricweb.services.reviews import queues
 from rubricweb.services.runs import lifecycle
+from rubricweb.services.sharing import links as sharing
+from rubricweb.services.sharing.pages import Shown
 from rubricweb.services.teams import invitations, teams
 from rubricweb.services.teams.saved_views import save_view
 from tests import factories
@@ -62,6 +64,10 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
     dataset = factories.dataset(team, owner)
     run = factories.run(team, owner, dataset=dataset, rubric_version=version)
     grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    # Before somebody has a review of it open: nobody shares what a rater is not to see.
+    link, _ = sharing.share(
+        team, Shown(SharedKind.DASHBOARD), title="Scores", days=1, by=owner, now=timezone.now()
+    )
     again = factories.run(team, owner, dataset=dataset, rubric_version=version)
     split_cases(dataset, n_dev=1, by=owner)  # who is to review items blind may not
     queue = factories.queue(team, owner, dataset=dataset, rubric_version=version, raters=[owner])
@@ -116,6 +122,7 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
         "invitation_id": invited.invitation.pk,
         "endpoint_id": endpoint.pk,
         "token_id": token.pk,
+        "link_id": link.pk,
         "comment_id": comment.pk,
         "view_id": view.pk,
         "deletion_id": deletion.pk,

@@ -17,6 +17,7 @@ KINDS = ("rubric", "dataset", "run", "queue", "system", "team")
 ARCHIVED = (*KINDS, "endpoint")
 DELETED = (*KINDS, "system-version")
 NAMED = (*KINDS, "system-version", "endpoint")
+PAGES = ("dashboard", "comparison", "run-diff")
 ROLES = ("viewer", "annotator", "reviewer", "editor", "owner")
 
 
@@ -208,6 +209,33 @@ def search(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--json", action="store_true", help="print a JSON object a line")
     team_and_person(command)
+
+
+def shared_links(room: argparse.ArgumentParser) -> None:
+    """`rubricweb shared-links`."""
+    room.description = "Links that show figures, as they were, to people without an account."
+    actions = actions_of(room)
+    where = "teams.shared_links"
+    listed = subcommand(actions, "list", "the links there are, newest first", where, "list_links")
+    listed.add_argument("--json", action="store_true", help="print a JSON object a line")
+    made = subcommand(actions, "new", "make a link; it is printed this once", where, "new")
+    made.add_argument("page", choices=PAGES, metavar="PAGE", help="one of %(choices)s")
+    made.add_argument("--title", default="", metavar="TEXT", help="its heading (default: what it shows)")
+    made.add_argument("--days", type=int, choices=(1, 7, 30), default=7, help="it ends after (default 7)")
+    made.add_argument("--run", type=positive, metavar="N", help="the run of a comparison or a run-diff")
+    made.add_argument(
+        "--with", type=positive, dest="baseline", metavar="N", help="the other run of a run-diff"
+    )
+    made.add_argument(
+        "--queue", action="append", default=[], metavar="QUEUE", help="whose labels a comparison is with"
+    )
+    made.add_argument("--dataset", default="", metavar="DATASET", help="of a dashboard (default: all)")
+    made.add_argument("--rubric", default="", metavar="RUBRIC", help="narrows a dashboard")
+    made.add_argument("--json", action="store_true", help="print JSON")
+    revoked = subcommand(actions, "revoke", "whoever holds the link sees nothing any more", where, "revoke")
+    revoked.add_argument("link", metavar="LINK", help="its number or title")
+    for command in (listed, made, revoked):
+        team_and_person(command)
 
 
 def journal(command: argparse.ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from rubricweb.engine.agreement.intervals import p_against, widened
 from rubricweb.engine.agreement.intervals import within as inside
 from rubricweb.engine.agreement.raters.leading import SeatKappas, seat_kappas
 from rubricweb.engine.number_format import counted, from_to, number, share
+from rubricweb.models.snapshots import Look
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.labels.by_kind import CriterionComparison
 
@@ -25,6 +26,15 @@ STATES: dict[VerdictState, str] = {
     "measured": "Measured",
 }
 """Every state with its words. `measured` is a figure that is beside no person: nobody labelled twice."""
+
+LOOKS: dict[VerdictState, Look] = {
+    "better": "better",
+    "close": "better",
+    "below": "worse",
+    "lenient": "worse",
+    "strict": "worse",
+}
+"""State of a verdict → look of its badge; every other state is undecided."""
 
 CLOSE = 0.10
 """How far κ of the judge may lie below that of a person for both to be called as good."""

@@ -91,6 +91,7 @@ KINDS = {
     "rubric": "rubric",
     "rubricversion": "rubric version",
     "run": "run",
+    "sharedlink": "shared link",
     "system": "system",
     "systemversion": "system version",
     "team": "team",

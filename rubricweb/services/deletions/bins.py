@@ -28,6 +28,7 @@ from rubricweb.models import (
     ReviewQueue,
     Run,
     RunTally,
+    SharedLink,
     System,
     SystemVersion,
     Team,
@@ -46,6 +47,7 @@ def close(team: Team, *, now: datetime) -> None:
     book_lost(RunTally.objects.filter(team=team))
     ApiToken.objects.filter(team=team).delete()
     Invitation.objects.filter(team=team).delete()
+    SharedLink.objects.filter(team=team).delete()
     JudgeEndpoint.objects.filter(team=team).update(sealed_key="", sealed_headers="", removed_at=now)
     Notice.objects.filter(team=team).delete()
     Membership.objects.filter(team=team).delete()
@@ -60,6 +62,8 @@ def move(doomed_rows: Doomed, into: Team) -> None:
     datasets = list(doomed_rows.datasets.order_by("pk"))
     # First of all: `found` finds them by what is about to change.
     rubric_ids = list(doomed_rows.rubrics.values_list("pk", flat=True))
+    # What they show goes with the first thing it is of.
+    SharedLink.objects.filter(Q(runs__in=runs) | Q(queues__in=queues)).delete()
     _move_runs(runs, datasets, into)
     _move_queues(queues, datasets, into)
     for dataset in datasets:

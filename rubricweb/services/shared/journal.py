@@ -18,6 +18,7 @@ from rubricweb.models import (
     Rubric,
     RubricVersion,
     Run,
+    SharedLink,
     System,
     SystemVersion,
     Team,
@@ -40,6 +41,7 @@ Recorded = (
     | Rubric
     | RubricVersion
     | Run
+    | SharedLink
     | System
     | SystemVersion
     | Team

@@ -1,4 +1,4 @@
-"""How often a token may be used: counted for all processes together."""
+"""How often a token, or somebody without one, may ask: counted for all processes together."""
 
 from datetime import datetime
 
@@ -8,6 +8,8 @@ from django.core.cache import cache
 from rubricweb.models import ApiToken
 
 WINDOW_SECONDS = 60
+OPENINGS_PER_MINUTE = 60
+"""How many shared links one address on the network may open in a minute, those that are none among them."""
 
 
 def count_request(token: ApiToken, *, now: datetime) -> int | None:
@@ -17,10 +19,17 @@ def count_request(token: ApiToken, *, now: datetime) -> int | None:
     the fourth at 12:00:50 is refused, for 10 seconds.
     """
     allowed = settings.API_REQUESTS_PER_MINUTE
-    if not allowed:
-        return None
+    return _count(f"api:{token.pk}", allowed, now) if allowed else None
+
+
+def count_opening(ip_address: str, *, now: datetime) -> int | None:
+    """Counts one opening of a shared link from there. None or seconds, as `count_request`."""
+    return _count(f"shared:{ip_address}", OPENINGS_PER_MINUTE, now)
+
+
+def _count(who: str, allowed: int, now: datetime) -> int | None:
     minute, second = divmod(int(now.timestamp()), WINDOW_SECONDS)
-    key = f"api:{token.pk}:{minute}"
+    key = f"{who}:{minute}"
     try:
         used = cache.incr(key)
     except ValueError:  # the first in this minute, or the second at the very same moment

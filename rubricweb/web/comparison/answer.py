@@ -10,6 +10,7 @@ from rubricweb.engine.number_format import counted, from_to, value_of
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.verdict import (
     CLOSE,
+    LOOKS,
     ComparisonVerdict,
     apart_of,
     comparison_verdict,
@@ -28,9 +29,6 @@ from rubricweb.web.shared.plots import (
 )
 
 Lead = Literal["agreement", "bias"]
-
-LOOKS = {"better": "better", "close": "better", "below": "worse", "lenient": "worse", "strict": "worse"}
-"""State of a verdict → look of its badge; every other state is undecided."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from rubricweb.models import ReviewQueue, Run
 from rubricweb.web.http import whole_number
 from rubricweb.web.shared.queue_ids import queue_ids
 
-NAMES = ("run", "queue", "by", "criterion", "format")
+NAMES = ("run", "queue", "by", "criterion", "format", "refresh")
 LEADS = ("agreement", "bias")
 
 

@@ -34,6 +34,7 @@ from rubricweb.web.comparison.tiles import tiles
 from rubricweb.web.csv_files import csv_file
 from rubricweb.web.http import TeamRequest, team_page
 from rubricweb.web.shared.names import are_names_shown
+from rubricweb.web.shared.refreshing import read_refresh
 from rubricweb.web.shared.titles import titles
 
 
@@ -44,6 +45,7 @@ def compare(request: TeamRequest) -> HttpResponse:
     withheld = withheld_judges(request.team, request.user) if selection.runs else frozenset()
     context: dict[str, Any] = {
         "asked": asked,
+        "refresh": read_refresh(request.GET),
         "selection": selection,
         "runs": [(run, shown_judge(run, withheld)) for run in selection.runs],
         "judge_name": shown_judge(selection.run, withheld) if selection.run else "",

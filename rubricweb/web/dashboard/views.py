@@ -10,17 +10,19 @@ from django.views.decorators.http import require_safe
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import Role
 from rubricweb.selectors import dashboard as selectors
+from rubricweb.selectors.dashboard_answer import score_answer
 from rubricweb.selectors.runs.over_time.score_series import Point, Series
 from rubricweb.selectors.spending.spending import visible_month_spending
 from rubricweb.services.rubrics.starters import starters
 from rubricweb.templatetags.charts import line_chart, standalone
 from rubricweb.web.csv_files import csv_file
-from rubricweb.web.dashboard.answer import judge_picture, score_answer
+from rubricweb.web.dashboard.answer import judge_picture
 from rubricweb.web.dashboard.chart import score_chart
 from rubricweb.web.dashboard.first_steps import path
 from rubricweb.web.dashboard.words import distinguishing_words, labels, next_step, why_empty
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.shared.plots.line_chart import LineChart
+from rubricweb.web.shared.refreshing import read_refresh
 
 STARTERS_SHOWN = 6
 EVERY_DATASET = "all"
@@ -102,6 +104,7 @@ def dashboard(request: TeamRequest) -> HttpResponse:
         "judge": judge_picture(board),
         "spending": visible_month_spending(request.team, viewer=request.user, now=timezone.now()),
         "filtered": filtered,
+        "refresh": read_refresh(request.GET),
         "may_edit": may_edit,
     }
     return render(request, "dashboard/dashboard.html", context)

@@ -4,21 +4,18 @@ from dataclasses import dataclass
 
 from rubricweb.engine.agreement import Figure
 from rubricweb.engine.agreement.intervals import CONFIDENCE
-from rubricweb.engine.number_format import counted, from_to, number, value_of
+from rubricweb.engine.number_format import counted
 from rubricweb.selectors.runs.diff.changes import CriterionChange
 from rubricweb.selectors.runs.diff.diff import RunDiff
+from rubricweb.selectors.runs.diff.verdict import (
+    POINTS,
+    WORDS,
+    diff_sentence,
+    diff_why,
+    in_points,
+    is_raw,
+)
 from rubricweb.web.shared.plots import Axis, Kind, Mark, Picture, PictureRow, difference_axis
-
-POINTS = 100
-"""Parts of the score are told in points of so many; those of raw scores as they are."""
-
-WORDS: dict[str, tuple[str, str]] = {
-    "up": ("Scores rose", "better"),
-    "down": ("Scores fell", "worse"),
-    "open": ("No difference seen", "undecided"),
-    "": ("Cannot tell", "undecided"),
-}
-"""The direction of a difference → its badge and the look of it."""
 
 KINDS: dict[str, Kind] = {"up": "better", "down": "worse", "open": "none", "": "none"}
 
@@ -66,44 +63,11 @@ def diff_answer(found: RunDiff) -> DiffAnswer | None:
         return None
     badge, look = WORDS[found.direction]
     rows = tuple(_rows(found))
-    total = in_points(scores.difference, 1 if _is_raw(found) else POINTS)
+    total = in_points(scores.difference, 1 if is_raw(found) else POINTS)
     axis = difference_axis([row.points for row in rows], unit=1.0)
     return DiffAnswer(
-        badge, look, _sentence(found), _why(found), _picture(found), rows, total, axis, _is_raw(found)
+        badge, look, diff_sentence(found), diff_why(found), _picture(found), rows, total, axis, is_raw(found)
     )
-
-
-def _names(found: RunDiff) -> tuple[str, str]:
-    """The two system versions where both are known and differ, else the two runs."""
-    this, other = (side.system or side.run.system for side in found.sides)
-    if this and other and this != other:
-        return this, other
-    return str(found.run), str(found.baseline)
-
-
-def _sentence(found: RunDiff) -> str:
-    this, other = _names(found)
-    scores = found.scores
-    means = f"{number(scores.mean_other.value, 2)} against {number(scores.mean_one.value, 2)}"
-    on = counted(scores.n, found.paired_by)
-    if found.direction == "up":
-        return f"{this} scores higher than {other}: {means}."
-    if found.direction == "down":
-        return f"{this} scores lower than {other}: {means}."
-    if not scores.wilcoxon.n:
-        return f"No difference on {on}: {means}."
-    if found.direction == "open":
-        return f"No difference seen between {this} and {other}: {means}."
-    return f"{on} cannot tell {this} from {other}: {means}."
-
-
-def _why(found: RunDiff) -> str:
-    difference = found.scores.difference
-    between = from_to(difference.low, difference.high)
-    told = f"{value_of(difference, signed=True)}{f', interval {between}' if between else ''}"
-    counts = found.counts
-    moved = f"{counts['fix']:,} up, {counts['regression']:,} down, {counts['unchanged']:,} the same"
-    return f"{told}, {counted(found.scores.n, found.paired_by)}. {moved}."
 
 
 def _picture(found: RunDiff) -> Picture:
@@ -123,20 +87,6 @@ def _rows(found: RunDiff) -> list[MovedCriterion]:
         sure = change.p is not None and change.p < 1 - CONFIDENCE and by_answers * part.value > 0
         word = ("better" if part.value > 0 else "worse") if sure else "not clear"
         kind: Kind = "none" if word == "not clear" else "better" if part.value > 0 else "worse"
-        points = in_points(part, 1 if _is_raw(found) else POINTS)
+        points = in_points(part, 1 if is_raw(found) else POINTS)
         rows.append(MovedCriterion(change, points, Mark(kind, points), word))
     return sorted(rows, key=lambda row: -(row.points.value or 0.0))
-
-
-def _is_raw(found: RunDiff) -> bool:
-    """Whether scores are compared as they were before they were normalised."""
-    return not (found.run.normalize and found.baseline.normalize)
-
-
-def in_points(figure: Figure, of: int) -> Figure:
-    """The same in points of so many: 0.05 is 5 of a hundred."""
-
-    def times(value: float | None) -> float | None:
-        return None if value is None else value * of
-
-    return Figure(times(figure.value), times(figure.low), times(figure.high), figure.n)

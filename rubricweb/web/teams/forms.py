@@ -6,6 +6,7 @@ from django import forms
 from django.conf import settings
 
 from rubricweb.models import Role
+from rubricweb.services.sharing import links as sharing
 from rubricweb.services.teams.teams import TOKEN_DAYS_MAX
 
 
@@ -79,4 +80,19 @@ class NewToken(forms.Form):
         initial=90,
         label="Valid for days",
         widget=forms.NumberInput(attrs={"class": "input--short"}),
+    )
+
+
+class NewSharedLink(forms.Form):
+    title = forms.CharField(
+        max_length=sharing.TITLE_MAX,
+        help_text="The heading of the page, for people who do not know the team.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    days = forms.TypedChoiceField(
+        coerce=int,
+        choices=[(1, "1 day"), (7, "1 week"), (30, "30 days")],
+        initial=7,
+        label="Ends after",
+        widget=forms.RadioSelect,
     )

@@ -86,6 +86,7 @@ declare const htmx: {
 };
 
 declare const Idiomorph: {
+  morph(here: Element, there: Element, options: { morphStyle: "innerHTML" | "outerHTML" }): void;
   defaults: {
     callbacks: { beforeAttributeUpdated?: (attribute: string, element: Element) => boolean };
   };

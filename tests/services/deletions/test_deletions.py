@@ -142,6 +142,8 @@ OF_RUN = {
     "Judgement": 9,
     "RunSummary": 1,
     "RunCriterionSummary": 3,
+    "SharedLink": 1,
+    "SharedLink_runs": 1,
 }
 
 
@@ -153,7 +155,7 @@ def test_of_a_run_every_row_goes_and_no_other_and_its_cost_stays(world: Furnishe
     assert left.pop("RunEvent") >= 1
     assert left == OF_RUN
     assert come(before) == LEFT
-    assert found.planned == {"verdicts": 9}
+    assert found.planned == {"verdicts": 9, "shared_links": 1}
     assert spent(world.people.team) == cost
     figures = month_figures(world.people.team, viewer=None, now=timezone.now())
     assert [(one.run, one.cost_usd) for one in figures.runs if one.run is None] == [(None, 1.25)]
@@ -544,4 +546,4 @@ def test_the_audit_log_says_what_was_deleted(world: Furnished, run: Run) -> None
     removed(world, run)
     line = JournalEntry.objects.filter(team=world.people.team).latest("pk")
     assert (line.verb, line.target_kind, line.target_label) == ("deleted", "run", str(run))
-    assert line.detail == {"verdicts": 9}
+    assert line.detail == {"verdicts": 9, "shared_links": 1}
