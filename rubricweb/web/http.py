@@ -264,7 +264,7 @@ def _banner(membership: Membership) -> dict[str, str] | None:
     if set(judges) - {endpoints.OFFLINE}:
         return None
     if judges:
-        text = "The offline judge grades, not an LLM."
+        text = "The offline judge grades, no LLM."
     else:
         text = "No model is set up yet: people can review, but nothing can be graded."
     if not membership.may(Role.OWNER):

@@ -55,7 +55,7 @@ def judge_answer(found: JudgeAgreement, shown: JudgeVersion) -> JudgeAnswer:
 
 
 def _figures(comparison: Comparison) -> str:
-    """ "κ 0.58, interval 0.45 to 0.66; one person 0.73, on 60 items." """
+    """ "κ 0.58, interval 0.45 to 0.66; one person 0.73, on 60 items that several people labelled." """
     seat = seat_of(comparison)
     kappa = seat.judge if seat is not None else comparison.leading.kappa
     if kappa.value is None:
@@ -63,7 +63,8 @@ def _figures(comparison: Comparison) -> str:
     between = from_to(kappa.low, kappa.high)
     person = f"; one person {value_of(seat.person)}" if seat is not None else ""
     items = counted(seat.items if seat is not None else comparison.items, "item")
-    return f"κ {value_of(kappa)}{f', interval {between}' if between else ''}{person}, on {items}."
+    several = " that several people labelled" if seat is not None else ""
+    return f"κ {value_of(kappa)}{f', interval {between}' if between else ''}{person}, on {items}{several}."
 
 
 def version_chart(found: JudgeAgreement, shown: JudgeVersion, team: Team) -> LineChart:

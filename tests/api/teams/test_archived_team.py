@@ -9,7 +9,14 @@ from tests.api.test_access import address, request_for
 from tests.factories import Cast
 from tests.worlds.furnished import Furnished, at_rest
 
-GONE_ON = {"change_team", "delete_team", "withdraw_invitation", "remove_endpoint", "remove_member"}
+GONE_ON = {
+    "change_team",
+    "delete_team",
+    "withdraw_invitation",
+    "remove_endpoint",
+    "remove_member",
+    "revoke_shared_link",
+}
 
 
 @pytest.fixture

@@ -36,7 +36,9 @@ class Walker:
 
     def press(self, name: str) -> None:
         self.page.wait_for_load_state()
-        shown = self.page.locator("a:not(.breadcrumbs a), button:not(.visually-hidden)").locator("visible=true")
+        shown = self.page.locator("a:not(.breadcrumbs a), button:not(.visually-hidden)").locator(
+            "visible=true"
+        )
         shown.filter(has_text=re.compile(rf"^\s*{re.escape(name)}\s*$")).first.click()
         self.pressed.append(name)
 

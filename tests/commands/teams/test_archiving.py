@@ -9,8 +9,20 @@ from tests.commands.test_access import COMMANDS, names
 from tests.factories import Cast
 from tests.worlds.furnished import Furnished, at_rest
 
-READS = {("members", "invitations"), ("deletions",), ("gold", "show"), ("adjudication", "agreed")}
-GONE_ON = {("endpoints", "remove"), ("members", "remove"), ("members", "withdraw")}
+READS = {
+    ("members", "invitations"),
+    ("deletions",),
+    ("gold", "show"),
+    ("adjudication", "agreed"),
+    ("queues", "sent-back"),
+    ("shared-links", "list"),
+}
+GONE_ON = {
+    ("endpoints", "remove"),
+    ("members", "remove"),
+    ("members", "withdraw"),
+    ("shared-links", "revoke"),
+}
 """Commands that take access away go on; so do `archive team`, `rename team` and `delete team`."""
 
 
@@ -95,5 +107,9 @@ def test_what_takes_access_away_goes_on(
 ) -> None:
     alice = at_terminal(people.alice)
     alice("archive", "team", "capitals")
-    which = {"endpoints": "local", "members": "ann" if path[1] == "remove" else "a-newcomer"}[path[0]]
+    which = {
+        "endpoints": "local",
+        "members": "ann" if path[1] == "remove" else "a-newcomer",
+        "shared-links": str(furnished.ours["link_id"]),
+    }[path[0]]
     assert alice(*path, which).code == 0
