@@ -28,7 +28,7 @@ def snapshot() -> str:
 
 
 def operations() -> str:
-    """Every operation by room: method and path below /api/v1, least role where it is not viewer, what it does."""
+    """Every operation by room: method and path below /api/v1, least role but viewer, what it does."""
     rooms: dict[str, list[str]] = {}
     for path, methods in description()["paths"].items():
         for method, operation in methods.items():
