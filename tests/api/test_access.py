@@ -31,7 +31,10 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
         "correct_case": {"body": {"prompt": "Asked in other words?"}},
         "invite": {"body": {"who": "somebody-new"}},
         "renew_invitation": {"body": {}},
-        "share": {"body": {"page": "dashboard"}},
+        "share": {"body": {"page": "comparison", "run_id": ids["run_id"]}},
+        "save_view": {"body": {"kind": "runs", "name": "Mine"}},
+        "change_view": {"body": {"name": "Renamed"}},
+        "compare_many_runs": {"query": {"run": [ids["run_id"], ids["baseline_id"]]}},
         "add_endpoint": {"body": {"name": "New", "base_url": "https://judge.example/v1", "model": "m"}},
         "edit_endpoint": {"body": {"temperature": 0.5}},
         "set_price": {

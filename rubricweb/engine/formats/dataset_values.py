@@ -32,7 +32,7 @@ MAX_ID = 190
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "id": ("id", "item_id"),
-    "submission": ("submission", "output", "response", "completion", "answer"),
+    "submission": ("submission", "output", "response", "completion", "answer", "reply"),
     "thinking": ("thinking",),
     "prompt": ("prompt", "instruction", "input", "query", "question"),
     "reference": ("reference", "reference_submission", "ideal", "expected", "target"),

@@ -201,15 +201,19 @@ def _foreign(
     }
 
 
-def usual_people(team: Team, dataset_id: int | None) -> list[User]:
-    """Who a new queue is offered to first: the people of the newest queue over the dataset, else of any;
-    where there was none the annotators and reviewers, else everybody who may review.
+def usual_people(team: Team, dataset_id: int | None) -> tuple[list[User], int]:
+    """Who a new queue is offered to first, and how many of them an item: as in the newest queue over the
+    dataset, else in any. Where there was none the annotators and reviewers, or everybody who may review if
+    these are fewer than two; and two an item, so that their agreement is known.
     """
     able = reviewers(team)
     queues = ReviewQueue.objects.filter(team=team).order_by("-created_at", "-pk")
     newest = queues.filter(dataset=dataset_id).first() or queues.first()
+    people = list(able.filter(raters__queues=newest).distinct()) if newest else []
+    if newest and people:
+        return people, min(newest.raters_per_item, len(people))
     label_mostly = Q(memberships__team=team, memberships__role__in=(Role.ANNOTATOR, Role.REVIEWER))
-    for who in (Q(raters__queues=newest) if newest else Q(pk=None), label_mostly):
-        if people := list(able.filter(who).distinct()):
-            return people
-    return list(able)
+    people = list(able.filter(label_mostly).distinct())
+    if len(people) < 2:
+        people = list(able)
+    return people, min(2, max(1, len(people)))

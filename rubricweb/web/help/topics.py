@@ -24,7 +24,7 @@ TOPICS = (
     ("review/new/", "guides/how-many-labels", ""),
     ("review/<int:queue_id>/agreement/", "agreement-board", ""),
     ("review/<int:queue_id>/gold/", "gold-and-calibration", ""),
-    ("review/<int:queue_id>/calibration/", "gold-and-calibration", "the-calibration-round"),
+    ("review/<int:queue_id>/calibration/", "guides/for-annotators", ""),
     ("review/", "review-queues", ""),
     ("reviews/", "guides/for-annotators", ""),
     ("adjudication/", "adjudication", "the-inbox"),

@@ -17,6 +17,7 @@ from rubricweb.models import (
     Rationale,
     RubricVersion,
     Run,
+    RunState,
     SystemVersion,
     Team,
 )
@@ -231,6 +232,27 @@ class NewQueue(SourceForm):
             self.data = self.data.copy()
             self.data.setlist("systems", list(map(str, newest_of_each(list(self.versions.values())))))
         self.planning = planning
+        if not self.is_bound and "run" not in self.initial:
+            self.initial["run"] = self._usual_run()
+
+    def _usual_run(self) -> int | None:
+        """The run to reveal unless another is chosen: the newest that grades what is asked about."""
+        dataset, version = self._chosen("dataset"), self._chosen("rubric_version")
+        if dataset is None or version is None:
+            return None
+        runs = self.choices.runs.filter(dataset=dataset, rubric_version=version, half="")
+        runs = runs.exclude(state__in=(RunState.CANCELLED, RunState.FAILED))
+        ticked = set(map(str, self["systems"].value() or ()))
+        if versions := [pk for pk in self.versions if str(pk) in ticked]:
+            runs = runs.filter(system_version__in=versions)
+        return runs.values_list("pk", flat=True).first()
+
+    def _chosen(self, name: str) -> Any:
+        """The row a field names by now; None where it names none that is offered."""
+        try:
+            return self.fields[name].clean(self[name].value())
+        except ValidationError:
+            return None
 
     @classmethod
     def with_all_versions(cls, data: QueryDict, team: Team, selection: Selection | None) -> "NewQueue":
@@ -244,7 +266,12 @@ class NewQueue(SourceForm):
     def opens_more(self) -> bool:
         """Whether something in the fold was typed, chosen by the address or refused."""
         folded = ("run", "blind", "order", "rationale", "hold_minutes", "instructions")
-        usual = {"blind": Blind.BOTH, "rationale": Rationale.NEVER, "hold_minutes": 30}
+        usual = {
+            "blind": Blind.BOTH,
+            "rationale": Rationale.NEVER,
+            "hold_minutes": 30,
+            "run": self._usual_run(),
+        }
         values = ((name, self[name].value()) for name in folded)
         changed = any(str(value or "") not in ("", str(usual.get(name, ""))) for name, value in values)
         return changed or any(name in self.errors for name in folded)
@@ -261,12 +288,7 @@ class NewQueue(SourceForm):
     @property
     def offered_version(self) -> RubricVersion | None:
         """The rubric version that is chosen by now."""
-        try:
-            version: RubricVersion | None = self.fields["rubric_version"].clean(
-                self["rubric_version"].value()
-            )
-        except ValidationError:
-            return None
+        version: RubricVersion | None = self._chosen("rubric_version")
         return version
 
     @property

@@ -21,7 +21,7 @@ from rubricweb.selectors.reviews.leads import gold_pauses, returns
 from rubricweb.selectors.reviews.queue_plans import QueuePlan, queue_plan, usual_people
 from rubricweb.selectors.rubrics.chosen_criteria import version_of
 from rubricweb.selectors.rubrics.versions import missing_for_judging
-from rubricweb.selectors.runs.planning.plans import usual_version
+from rubricweb.selectors.runs.planning import plans
 from rubricweb.services.reviews import queue_changes as changes
 from rubricweb.services.reviews import queues as services
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
@@ -99,7 +99,7 @@ PRESET = (
 
 def _preset(request: TeamRequest, selected: Selection | None) -> dict[str, Any]:
     """What the form holds at first: what the address says, a selection's dataset and criteria, else the usual
-    rubric and people.
+    dataset, its rubric and the usual people.
     """
     asked: dict[str, Any] = {name: request.GET[name] for name in PRESET if name in request.GET}
     asked |= {name: request.GET.getlist(name) for name in ("criteria", "systems") if name in request.GET}
@@ -107,12 +107,19 @@ def _preset(request: TeamRequest, selected: Selection | None) -> dict[str, Any]:
     if selected is not None:
         preset = {"dataset": selected.dataset_id, "kind": "items", "criteria": selected.criterion_ids}
     dataset_id = whole_number(str((preset | asked).get("dataset") or ""), "The dataset")
-    dataset = None if dataset_id is None else access.access_dataset(request.team, dataset_id)
+    if dataset_id is None:
+        dataset = plans.usual_dataset(request.team)
+    else:
+        dataset = access.access_dataset(request.team, dataset_id)
+    people, per_item = usual_people(request.team, dataset and dataset.pk)
+    usual: dict[str, Any] = {"raters": people, "raters_per_item": per_item}
+    if dataset is None:
+        return usual | preset | asked
     version = selected and version_of(selected.criterion_ids)
-    if version is None and dataset is not None:
-        version = usual_version(request.team, dataset)
-    usual: dict[str, Any] = {"raters": usual_people(request.team, dataset_id)}
-    return usual | preset | ({"rubric_version": version.pk} if version else {}) | asked
+    if version is None:
+        version = plans.usual_version(request.team, dataset)
+    rows = {"dataset": dataset, "rubric_version": version}
+    return usual | {name: row.pk for name, row in rows.items() if row is not None} | preset | asked
 
 
 def _new_queue_page(
