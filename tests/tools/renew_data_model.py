@@ -1,6 +1,6 @@
 """Lists the tables as they are now: `python -m tests.tools.renew_data_model`, after a migration.
 
-Renews the table in docs/data-model.md, which a test compares with the models.
+Renews the list in docs/data-model.md, which a test compares with the models.
 """
 
 import os
@@ -11,22 +11,23 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "data-model.md"
 HEADING = """# The tables
 
-The atom is a `Judgement`: one answer on one criterion of one item by one rater. The last column has the
+The atom is a `Judgement`: one answer on one criterion of one item by one rater. In brackets are the
 foreign keys, but for those that say who made a row; *several* are many-to-many, and a field has its name
 where it is not that of its table. `python -m tests.tools.renew_data_model` writes this page.
 
 """
 
 
-def table() -> str:
+def tables() -> str:
     """A line for each table of ours: its name, the first line of its docstring, what it refers to."""
     from django.apps import apps
 
-    lines = ["| table | a row is | refers to |", "| --- | --- | --- |"]
+    lines = []
     for model in sorted(apps.get_app_config("rubricweb").get_models(), key=lambda model: model.__name__):
         about = (model.__doc__ or "").strip().splitlines()[0] if model.__doc__ else ""
         about = "" if about.startswith(model.__name__ + "(") else about
-        lines.append(f"| {model.__name__} | {about} | {', '.join(_links(model))} |")
+        links = ", ".join(_links(model))
+        lines.append(f"- **{model.__name__}**{links and f' ({links})'}: {about}")
     return "\n".join(lines) + "\n"
 
 
@@ -46,7 +47,7 @@ def _links(model: type) -> Iterator[str]:
 
 
 def renewed() -> str:
-    return f"{HEADING}{table()}"
+    return f"{HEADING}{tables()}"
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Writes down the API as it is now: `python -m tests.tools.renew_openapi`, after a change that is meant.
 
-Renews tests/data/openapi.json and the table of operations in docs/api.md. Read the difference before you
+Renews tests/data/openapi.json and the list of operations in docs/api.md. Read the difference before you
 commit it: programs of other people rely on what it takes away.
 """
 
@@ -27,27 +27,22 @@ def snapshot() -> str:
     return json.dumps(description(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def table() -> str:
-    """Every operation by room: method, path below /api/v1, least role, what it does."""
+def operations() -> str:
+    """Every operation by room: method and path below /api/v1, least role but viewer, what it does."""
     rooms: dict[str, list[str]] = {}
     for path, methods in description()["paths"].items():
         for method, operation in methods.items():
-            row = (
-                f"| {method.upper()} | `{path.removeprefix('/api/v1')}` | {operation['x-role']} "
-                f"| {operation['summary']} |\n"
-            )
+            role = "" if operation["x-role"] == "viewer" else f" ({operation['x-role']})"
+            row = f"- `{method.upper()} {path.removeprefix('/api/v1')}`{role}: {operation['summary']}\n"
             rooms.setdefault(operation["tags"][0], []).append(row)
-    return "\n".join(
-        f"### {room.capitalize()}\n\n| | path | role | |\n| --- | --- | --- | --- |\n{''.join(rows)}"
-        for room, rows in rooms.items()
-    )
+    return "\n".join(f"### {room.capitalize()}\n\n{''.join(rows)}" for room, rows in rooms.items())
 
 
 def renewed(page: str) -> str:
-    """The page with the table as it should be."""
+    """The page with the list as it should be."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return f"{before}{BEGIN}\n{operations()}\n{END}{after}"
 
 
 def main() -> None:

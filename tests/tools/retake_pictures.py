@@ -65,6 +65,24 @@ def _link(data: Path, user: str, address: str) -> str:
 # ── What each picture shows ──────────────────────────────────────────────────────────────────────
 
 
+def dashboard(page: Page) -> None:
+    page.reload()  # what is said at sign-in is said once
+    expect(page.locator("main svg").first).to_be_visible()
+
+
+def editor(page: Page) -> None:
+    page.goto(f"{page.url}rubrics/")
+    page.get_by_role("link", name="Support reply", exact=True).click()
+    page.get_by_role("link", name="Edit").first.click()
+    expect(page).to_have_url(re.compile(r"/rubrics/\d+/edit/$"))
+
+
+def judge(page: Page) -> None:
+    page.goto(f"{page.url}judges/")
+    page.get_by_role("link", name="criterion by criterion").click()
+    expect(page).to_have_url(re.compile(r"/judges/\d+/$"))
+
+
 def compare(page: Page) -> None:
     page.goto(f"{page.url}compare/")
 
@@ -132,6 +150,8 @@ def run(page: Page) -> None:
     page.get_by_role("button", name="Start run").click()
     page.wait_for_url(re.compile(r"/runs/\d+/$"))
     expect(page.locator(".badge", has_text="finished").first).to_be_visible(timeout=30_000)
+    page.reload()  # an ended run answers first, its progress stands below
+    expect(page.locator(".badge").first).to_have_text("finished")
 
 
 def _wait_for_runs(page: Page) -> None:
@@ -148,6 +168,9 @@ def _start(page: Page, name: str) -> None:
 
 # Each with who looks; what changes the demo comes last.
 PICTURES: dict[str, tuple[str, Callable[[Page], None]]] = {
+    "dashboard": ("alice", dashboard),
+    "editor": ("alice", editor),
+    "judge": ("alice", judge),
     "compare": ("alice", compare),
     "adjudication": ("alice", adjudication),
     "queue": ("ed", queue),

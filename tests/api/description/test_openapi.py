@@ -35,7 +35,7 @@ def test_what_is_served_is_valid_openapi() -> None:
     validate(Client().get("/api/v1/openapi.json").json())
 
 
-def test_the_table_of_operations_in_the_docs_is_complete() -> None:
+def test_the_list_of_operations_in_the_docs_is_complete() -> None:
     assert renewed(DOCS.read_text()) == DOCS.read_text(), RENEW
 
 
