@@ -222,12 +222,12 @@ def judge(room: argparse.ArgumentParser) -> None:
     """`rubricweb judge`."""
     room.description = "List the judges a team can ask, test one."
     actions = actions_of(room)
-    listed = subcommand(actions, "list", "the judges the team can ask", "teams.judges", "list_judges")
+    listed = subcommand(actions, "list", "the judges the team can ask", "judges.models", "list_judges")
     tested = subcommand(
         actions,
         "test",
         "ask a judge one tiny question, live: does it answer, and how",
-        "teams.judges",
+        "judges.models",
         "test_judge",
     )
     tested.add_argument("name", metavar="NAME", help="environment, endpoint-N, offline, or a judge's name")

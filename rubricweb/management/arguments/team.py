@@ -32,7 +32,7 @@ def endpoints(room: argparse.ArgumentParser) -> None:
     actions = actions_of(room)
 
     def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
-        command = subcommand(actions, name, what, "teams.endpoints", function or name)
+        command = subcommand(actions, name, what, "judges.endpoints", function or name)
         if name not in ("list", "find", "add", "reencrypt"):
             command.add_argument("endpoint", metavar="ENDPOINT", help="its number, endpoint-N, or its name")
         if name != "reencrypt":  # it is about the whole installation

@@ -16,9 +16,9 @@ from rubricweb import access
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.management.datasets.imports import dataset_named, rubric_named
+from rubricweb.management.judges.models import start_offline
 from rubricweb.management.runs import gates, grade_tables
 from rubricweb.management.runs.progress_bar import progress_bar
-from rubricweb.management.teams.judges import start_offline
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import require_writable, write_file
 from rubricweb.management.terminal.shapes import print_shape

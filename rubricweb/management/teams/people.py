@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from rubricweb import tasks
 from rubricweb.errors import Conflict
-from rubricweb.management.teams.judges import start_offline
+from rubricweb.management.judges.models import start_offline
 from rubricweb.management.terminal import prepare
 from rubricweb.management.terminal.actor import note
 from rubricweb.management.terminal.serve_lock import running_at

@@ -201,14 +201,14 @@ def _foreign(
     }
 
 
-def usual_people(team: Team, dataset_id: int | None) -> tuple[list[User], int]:
+def usual_people(team: Team, dataset: Dataset | None) -> tuple[list[User], int]:
     """Who a new queue is offered to first, and how many of them an item: as in the newest queue over the
     dataset, else in any. Where there was none the annotators and reviewers, or everybody who may review if
     these are fewer than two; and two an item, so that their agreement is known.
     """
     able = reviewers(team)
     queues = ReviewQueue.objects.filter(team=team).order_by("-created_at", "-pk")
-    newest = queues.filter(dataset=dataset_id).first() or queues.first()
+    newest = queues.filter(dataset=dataset).first() or queues.first()
     people = list(able.filter(raters__queues=newest).distinct()) if newest else []
     if newest and people:
         return people, min(newest.raters_per_item, len(people))

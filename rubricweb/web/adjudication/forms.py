@@ -17,8 +17,7 @@ from rubricweb.selectors.adjudication.inbox import KINDS
 from rubricweb.selectors.adjudication.units import UnitToDecide
 from rubricweb.services.reviews.reviews import REASON_MAX
 from rubricweb.web.http import whole_number
-from rubricweb.web.shared.choices import offer
-from rubricweb.web.shared.queue_ids import queue_ids
+from rubricweb.web.shared.choices import offer, queue_ids
 
 NAMES = (
     "run",

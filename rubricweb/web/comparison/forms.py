@@ -10,7 +10,7 @@ from django.http import QueryDict
 from rubricweb.errors import Invalid
 from rubricweb.models import ReviewQueue, Run
 from rubricweb.web.http import whole_number
-from rubricweb.web.shared.queue_ids import queue_ids
+from rubricweb.web.shared.choices import queue_ids
 
 NAMES = ("run", "queue", "by", "criterion", "format", "refresh")
 LEADS = ("agreement", "bias")

@@ -111,15 +111,15 @@ def _preset(request: TeamRequest, selected: Selection | None) -> dict[str, Any]:
         dataset = plans.usual_dataset(request.team)
     else:
         dataset = access.access_dataset(request.team, dataset_id)
-    people, per_item = usual_people(request.team, dataset and dataset.pk)
+    people, per_item = usual_people(request.team, dataset)
     usual: dict[str, Any] = {"raters": people, "raters_per_item": per_item}
     if dataset is None:
         return usual | preset | asked
-    version = selected and version_of(selected.criterion_ids)
-    if version is None:
-        version = plans.usual_version(request.team, dataset)
-    rows = {"dataset": dataset, "rubric_version": version}
-    return usual | {name: row.pk for name, row in rows.items() if row is not None} | preset | asked
+    usual["dataset"] = dataset.pk
+    version = (selected and version_of(selected.criterion_ids)) or plans.usual_version(request.team, dataset)
+    if version is not None:
+        usual["rubric_version"] = version.pk
+    return usual | preset | asked
 
 
 def _new_queue_page(

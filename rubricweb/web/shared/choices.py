@@ -6,6 +6,10 @@ from typing import Any, TypeVar
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.http import QueryDict
+
+from rubricweb.errors import Invalid
+from rubricweb.web.http import whole_number
 
 T = TypeVar("T", bound=models.Model)
 
@@ -41,3 +45,15 @@ def offer(form: forms.BaseForm, name: str, choices: Iterable[tuple[str, Any]]) -
     field = form.fields[name]
     assert isinstance(field, forms.ChoiceField)
     field.choices = list(choices)
+
+
+QUEUES_MAX = 100
+
+
+def queue_ids(query: QueryDict) -> tuple[int, ...]:
+    """The queues named, each once. Raises Invalid for what is no number, and for more than a hundred."""
+    queues = query.getlist("queue")
+    if len(queues) > QUEUES_MAX:
+        raise Invalid(f"Name at most {QUEUES_MAX} queues at once, not {len(queues)}.")
+    numbers = (whole_number(text, "The queue") for text in queues)
+    return tuple(dict.fromkeys(number for number in numbers if number is not None))

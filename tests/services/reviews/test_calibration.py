@@ -302,7 +302,7 @@ def test_more_raters_and_rubrics_of_items_ask_the_gold_page_no_more_queries(
     queue = factories.queue(people.team, people.ed, dataset=dataset, rubric_version=None, raters=raters)
     calibration.mark_gold(queue, by=people.ed, at_random=2)
     calibration.set_rules(queue, by=people.ed, calibration_items=1, pass_mark=None, extra_rater_below=None)
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(23):
         found = gold_overview(queue, people.alice)
     assert (found.gold, found.more, len(found.raters)) == (2, 1, 3)
 

@@ -177,7 +177,7 @@ class TestFigures:
         # As many whether there are sixty items or six.
         with django_assert_max_num_queries(56):
             get(bob, url(people, "compare"))
-        with django_assert_max_num_queries(34):
+        with django_assert_max_num_queries(35):
             get(bob, url(people, "adjudication"))
 
 

@@ -232,7 +232,7 @@ class TestDataset:
     def test_the_items_table_never_loads_bodies_and_asks_a_fixed_number_of_times(
         self, people, ed, dataset, django_assert_max_num_queries
     ):
-        with django_assert_max_num_queries(35):
+        with django_assert_max_num_queries(41):
             page = ed.get(url(people, "dataset", dataset.pk))
         bodies = {"submission", "thinking", "prompt", "reference"}
         assert all(bodies <= item.get_deferred_fields() for item in page.context["page"].rows)

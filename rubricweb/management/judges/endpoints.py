@@ -12,7 +12,6 @@ from rubricweb import access
 from rubricweb.engine.number_format import MISSING, counted
 from rubricweb.errors import Invalid
 from rubricweb.judges.discovery.providers import Provider
-from rubricweb.management.teams import judges
 from rubricweb.management.terminal import prepare
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.paging import note_left_out
@@ -149,7 +148,7 @@ def edit(options: argparse.Namespace) -> int:
 def test(options: argparse.Namespace) -> int:
     """One tiny question, live: 0 when an answer could be read, 1 otherwise."""
     actor, endpoint = _endpoint(options, Role.OWNER)
-    return judges.tried(actor, endpoint.judge_id, as_json=options.json)
+    return tried(actor, endpoint.judge_id, as_json=options.json)
 
 
 def remove(options: argparse.Namespace) -> int:
