@@ -12,6 +12,7 @@ from rubricweb import access
 from rubricweb.engine.number_format import MISSING, counted
 from rubricweb.errors import Invalid
 from rubricweb.judges.discovery.providers import Provider
+from rubricweb.management.judges.models import tried
 from rubricweb.management.terminal import prepare
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.paging import note_left_out
