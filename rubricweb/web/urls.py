@@ -233,5 +233,5 @@ team_urls: list[URLPattern] = [
     path("settings/archive/", archive.archive_team, name="settings_archive"),
     path("settings/delete/", deletions.delete_team, name="settings_delete"),
     path("settings/deletions/", deletions.deletions, name="settings_deletions"),
-    path("settings/journal/", teams.journal, name="settings_journal"),
+    path("settings/audit-log/", teams.audit_log, name="settings_audit_log"),
 ]

@@ -152,7 +152,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("archive",): (Role.EDITOR, "run {run}"),
     ("delete",): (Role.OWNER, "run {run} --plan"),
     ("deletions",): (Role.OWNER, ""),
-    ("journal",): (Role.VIEWER, ""),
+    ("audit-log",): (Role.VIEWER, ""),
 }
 NAMING = {path: case for path, case in COMMANDS.items() if "{" in case[1]}
 TOO_LOW = "; this needs a"

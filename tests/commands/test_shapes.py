@@ -85,7 +85,7 @@ PRINTED = {
     "shared-links list": (shared_link_schemas.Link, True),
     "deletions": (deletion_schemas.Deletion, True),
     "delete run {run} --plan": (deletion_schemas.DeletionPlan, False),
-    "journal": (teams.JournalEntry, True),
+    "audit-log": (teams.AuditLogEntry, True),
     "compare {run} --with {baseline}": (diff.RunDiffWithItems, False),
 }
 # Printed by the same lines of code as one above, or held to its schema where there is something to print:

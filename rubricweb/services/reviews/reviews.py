@@ -322,7 +322,7 @@ def skip(review: Review, *, reason: str) -> None:
 
 
 def _place(review: Review) -> dict[str, str]:
-    """What the journal says about where a review was: never anything about its verdicts."""
+    """What the audit log says about where a review was: never anything about its verdicts."""
     return {"item": str(review.item), "queue": review.queue.name}
 
 

@@ -35,7 +35,7 @@ TOPICS = (
     ("settings/spending/", "costs", ""),
     ("settings/retention/", "endpoints", "how-long-it-is-kept"),
     ("settings/tokens/", "api", "a-token"),
-    ("settings/journal/", "team", "the-journal"),
+    ("settings/audit-log/", "team", "the-audit-log"),
     ("settings/", "team", ""),
     ("manage/", "team", "renaming-and-archiving"),
 )

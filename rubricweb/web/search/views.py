@@ -54,7 +54,7 @@ PAGES = (
     ("Spending", "settings_spending", "budget cost settings"),
     ("API tokens", "settings_tokens", "settings"),
     ("Deletions", "settings_deletions", "settings"),
-    ("Audit log", "settings_journal", "journal settings"),
+    ("Audit log", "settings_audit_log", "history settings"),
 )
 """Pages by their names, their addresses, and other words they are looked for by."""
 

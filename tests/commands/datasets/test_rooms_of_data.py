@@ -212,7 +212,7 @@ def test_who_labelled_in_a_file_is_said_to_be_a_person_or_a_machine(people: Cast
         "human",
         "machine",
     ]
-    # Two are called sam, and nobody robot: nothing is changed, and there is no entry in the journal for it.
+    # Two are called sam, and nobody robot: nothing is changed, and there is no entry in the audit log for it.
     for name, said in (("sam", f"has 2 raters from a file called 'sam'. Known: id:{listed[0]['id']} (gpt"),
                        ("robot", "has no rater from a file called 'robot'")):  # fmt: skip
         refused = ed("datasets", "rater-kind", dataset.name, name, "machine")

@@ -263,11 +263,11 @@ def test_a_long_thread_is_paged_and_every_comment_is_found(place: Place, sign_in
     assert "Number 3." in text(client, there)
 
 
-def test_the_journal_says_who_commented_and_not_what(place: Place, sign_in) -> None:
+def test_the_audit_log_says_who_commented_and_not_what(place: Place, sign_in) -> None:
     made = comments.write(place.item, by=place.people.ann, text="Quokka.")
     comments.resolve(made, by=place.people.rae)
     page = " ".join(
-        re.sub(r"<[^>]+>", " ", text(sign_in(place.people.alice), place.url("settings_journal"))).split()
+        re.sub(r"<[^>]+>", " ", text(sign_in(place.people.alice), place.url("settings_audit_log"))).split()
     )
     assert "Ann commented on item 1 Paris is the capital of France." in page
     assert "Rae resolved a comment on item 1 Paris is the capital of France." in page
