@@ -594,7 +594,7 @@ class RunInTable(Schema):
     no_kappa: str
     cost_usd: float | None
     difference: Figure | None
-    paired_by: Annotated[str | None, OneOf(get_args(PairedBy))]
+    paired_by: Annotated[str, OneOf(get_args(PairedBy))] | None
     no_difference: str
 
     @staticmethod
