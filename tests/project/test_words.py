@@ -15,16 +15,19 @@ ROOT = Path(__file__).resolve().parents[2]
 # What no page, form, operation, command or document says, and what it says instead.
 OLD_NAMES = {
     r"\b[Jj]ournal\b": "audit log",
+    r"\b[Rr]ationales?\b": "reason",
 }
 
 # Who may say an old name: a whole line that holds one of these.
-ALLOWED = ("services/shared/journal.py",)
+ALLOWED = (
+    "services/shared/journal.py",
+    "explanation, rationale, feedback",  # headers of other people's files
+)
 
 # What a page must not say, and what it says instead.
 OTHER_NAMES = {
     r"\bC/A\b": "Cannot assess",
     r"\bAbst\.": "Cannot assess",
-    r"\bRationale\b": "Reason",
     r"\b[Hh]elped\b|\b[Hh]urt\b": "points earned, points lost; pass, fail",
     r"Whose answers:": "System versions",
     r"Units compared": "Labels compared",

@@ -10,7 +10,7 @@ from rubricweb.api.people import Usernames
 from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, Named, OneOf, WithFields
 from rubricweb.api.shapes import Shape
-from rubricweb.models import Blind, Order, QueueState, Rationale, ReviewQueue, User
+from rubricweb.models import Blind, Order, QueueState, ReasonRule, ReviewQueue, User
 from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.datasets.systems import queue_systems
 from rubricweb.selectors.reviews import queues as selected
@@ -164,8 +164,8 @@ class NewQueue(Input):
             "what is done of it is a random sample too. Everything else as in the dataset.",
         ),
     ] = None
-    rationale: Annotated[Rationale, Field(strict=False, description="Which verdicts need a reason.")] = (
-        Rationale.NEVER
+    needs_reason: Annotated[ReasonRule, Field(strict=False, description="Which verdicts need a reason.")] = (
+        ReasonRule.NEVER
     )
     hold_minutes: Annotated[
         int, Field(ge=1, description="After so long without activity an item is offered to somebody else.")
@@ -269,7 +269,7 @@ class Queue(Schema):
     everyone: bool
     blind: Annotated[str, OneOf(Blind.values)]
     order: Annotated[str, OneOf(Order.values)]
-    rationale: Annotated[str, OneOf(Rationale.values)]
+    needs_reason: Annotated[str, OneOf(ReasonRule.values)]
     hold_minutes: int
     imported: bool
     history: Annotated[bool, Field(description="Labels of a file, to be settled by nobody.")]
@@ -277,6 +277,10 @@ class Queue(Schema):
     instructions: str
     created_at: datetime
     archived_at: datetime | None
+
+    @staticmethod
+    def resolve_needs_reason(queue: Any) -> str:
+        return str(queue.rationale)
 
     @staticmethod
     def resolve_half(queue: Any) -> str | None:

@@ -64,7 +64,7 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
             source=_source(team, body.source),
             blind=body.blind,
             order=body.order or "",
-            rationale=body.rationale,
+            needs_reason=body.needs_reason,
             hold_minutes=body.hold_minutes,
             instructions=body.instructions,
         ),

@@ -79,7 +79,7 @@ def queues(room: argparse.ArgumentParser) -> None:
         help="(default: drawn for a sample, else dataset)",
     )
     opened.add_argument(
-        "--rationale",
+        "--needs-reason",
         default="never",
         choices=("never", "unmet", "always"),
         help="what needs a reason",

@@ -139,7 +139,7 @@ def new(options: argparse.Namespace) -> int:
             source=source,
             blind=options.blind,
             order=options.order,
-            rationale=options.rationale,
+            needs_reason=options.needs_reason,
             hold_minutes=options.hold,
             instructions=read_text_file(options.instructions) if options.instructions else "",
         ),

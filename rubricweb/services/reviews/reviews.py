@@ -21,7 +21,7 @@ from rubricweb.models import (
     ReviewQueue,
     ReviewState,
 )
-from rubricweb.selectors.labels.rationale import incomplete, lacks_reason
+from rubricweb.selectors.labels.reasons import incomplete, lacks_reason
 from rubricweb.services.labels import allowed_answers, checked_label
 from rubricweb.services.reviews import assignments, calibration, extra_raters
 from rubricweb.services.reviews.evidence import Span, checked_evidence

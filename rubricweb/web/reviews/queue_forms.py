@@ -14,7 +14,7 @@ from rubricweb.models import (
     Criterion,
     Dataset,
     Order,
-    Rationale,
+    ReasonRule,
     RubricVersion,
     Run,
     SystemVersion,
@@ -199,10 +199,10 @@ class NewQueue(SourceForm):
         label="Order",
         help_text="Most informative first: reviewers may then guess that early items are difficult.",
     )
-    rationale = forms.ChoiceField(
-        choices=Rationale.choices,
+    needs_reason = forms.ChoiceField(
+        choices=ReasonRule.choices,
         required=False,
-        initial=Rationale.NEVER,
+        initial=ReasonRule.NEVER,
         label="Verdicts that need a reason",
     )
     hold_minutes = forms.IntegerField(
@@ -243,8 +243,8 @@ class NewQueue(SourceForm):
     @property
     def opens_more(self) -> bool:
         """Whether something in the fold was typed, chosen by the address or refused."""
-        folded = ("run", "blind", "order", "rationale", "hold_minutes", "instructions")
-        usual = {"blind": Blind.BOTH, "rationale": Rationale.NEVER, "hold_minutes": 30}
+        folded = ("run", "blind", "order", "needs_reason", "hold_minutes", "instructions")
+        usual = {"blind": Blind.BOTH, "needs_reason": ReasonRule.NEVER, "hold_minutes": 30}
         values = ((name, self[name].value()) for name in folded)
         changed = any(str(value or "") not in ("", str(usual.get(name, ""))) for name, value in values)
         return changed or any(name in self.errors for name in folded)
@@ -252,8 +252,8 @@ class NewQueue(SourceForm):
     def clean_blind(self) -> str:
         return self.cleaned_data["blind"] or Blind.BOTH
 
-    def clean_rationale(self) -> str:
-        return self.cleaned_data["rationale"] or Rationale.NEVER
+    def clean_needs_reason(self) -> str:
+        return self.cleaned_data["needs_reason"] or ReasonRule.NEVER
 
     def clean_hold_minutes(self) -> int:
         return self.cleaned_data["hold_minutes"] or 30
@@ -325,7 +325,7 @@ class NewQueue(SourceForm):
             "run",
             "blind",
             "order",
-            "rationale",
+            "needs_reason",
             "hold_minutes",
             "instructions",
         )
