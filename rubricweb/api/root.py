@@ -49,7 +49,7 @@ from rubricweb.api.saved_views.routes import saved_views
 from rubricweb.api.schemas import Problem
 from rubricweb.api.search.routes import search
 from rubricweb.api.spending.routes import spending
-from rubricweb.api.teams.notices import notices
+from rubricweb.api.teams.notifications import notifications
 from rubricweb.api.teams.routes import teams
 from rubricweb.api.teams.shared_links import shared_links
 from rubricweb.errors import Invalid
@@ -292,7 +292,7 @@ for room in (
     reviews,
     reveals,
     comments,
-    notices,
+    notifications,
     shared_links,
     deletions,
     systems,

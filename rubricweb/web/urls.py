@@ -23,7 +23,7 @@ from rubricweb.web.saved_views import views as saved_views
 from rubricweb.web.search import views as search
 from rubricweb.web.shared.names import item_names
 from rubricweb.web.spending import views as spending
-from rubricweb.web.teams import archive, deletions, notices, shared_links
+from rubricweb.web.teams import archive, deletions, notifications, shared_links
 from rubricweb.web.teams import views as teams
 
 team_urls: list[URLPattern] = [
@@ -95,8 +95,8 @@ team_urls: list[URLPattern] = [
     # Comments
     path("items/<int:item_id>/comments/", comments.comments, name="comments"),
     path("comments/<int:comment_id>/", comments.comment, name="comment"),
-    path("notices/", notices.notices, name="notices"),
-    path("notices/<int:notice_id>/", notices.notice, name="notice"),
+    path("notifications/", notifications.notifications, name="notifications"),
+    path("notifications/<int:notice_id>/", notifications.notification, name="notification"),
     # Judges
     path("judges/", team_judges.judges, name="judges"),
     path("judges/new/", editing.new, name="judge_new"),

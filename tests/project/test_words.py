@@ -16,12 +16,14 @@ ROOT = Path(__file__).resolve().parents[2]
 OLD_NAMES = {
     r"\b[Jj]ournal\b": "audit log",
     r"\b[Rr]ationales?\b": "reason",
+    r"\bNotices?\b|\bnotices\b": "notification",
 }
 
 # Who may say an old name: a whole line that holds one of these.
 ALLOWED = (
     "services/shared/journal.py",
     "explanation, rationale, feedback",  # headers of other people's files
+    "| Notice |",  # the table
 )
 
 # What a page must not say, and what it says instead.

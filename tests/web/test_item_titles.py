@@ -57,7 +57,7 @@ def test_lists_name_items_by_their_texts_with_the_id_on_hover(
         ("dataset", [dataset.pk]),
         ("item", [item.pk]),
         ("comments", [item.pk]),
-        ("notices", []),
+        ("notifications", []),
         ("settings_audit_log", []),
         ("run", [run.pk]),
         ("run_item", [run.pk, item.pk]),

@@ -46,7 +46,7 @@ PAGES = (
     ("Adjudicate", "adjudication", "disagreements decide inbox"),
     ("Compare", "compare", "agreement kappa people"),
     ("Export", "exports", "download csv"),
-    ("Notices", "notices", "mentions"),
+    ("Notifications", "notifications", "mentions"),
     ("Settings", "settings", "team"),
     ("Members", "settings_members", "people invite roles settings"),
     ("Models", "settings_judges", "endpoints keys settings"),
