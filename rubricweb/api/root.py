@@ -20,9 +20,9 @@ from rubricweb.api.cases.tags import tags
 from rubricweb.api.comparison.agreement_board import agreement
 from rubricweb.api.comparison.routes import comparison
 from rubricweb.api.datasets.combinations import combinations
-from rubricweb.api.datasets.halves import halves
 from rubricweb.api.datasets.imports import imports
 from rubricweb.api.datasets.routes import datasets
+from rubricweb.api.datasets.splits import splits
 from rubricweb.api.datasets.systems import systems
 from rubricweb.api.datasets.versions import versions
 from rubricweb.api.deletions.routes import deletions
@@ -280,7 +280,7 @@ for room in (
     versions,
     cases,
     tags,
-    halves,
+    splits,
     label_files,
     runs,
     run_planning,

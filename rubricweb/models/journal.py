@@ -46,7 +46,7 @@ class JournalEntry(models.Model):
 
 
 class HalfLook(models.Model):
-    """One look at the test half of a dataset: what a judge said of its cases, held against what people said.
+    """One look at the test split of a dataset: what a judge said of its cases, held against what people said.
 
     Whoever opens the same verdicts and labels again, looks no further (decision 0032).
     """

@@ -6,7 +6,7 @@ from rubricweb.web.adjudication import views
 from rubricweb.web.comparison import agreement_board, run_table
 from rubricweb.web.comparison import views as comparison
 from rubricweb.web.dashboard import views as dashboard
-from rubricweb.web.datasets import case, combining, correction, halves, imports, label_files, retirement, tags
+from rubricweb.web.datasets import case, combining, correction, imports, label_files, retirement, splits, tags
 from rubricweb.web.datasets import views as datasets
 from rubricweb.web.exports import views as exports
 from rubricweb.web.judges import editing, team_judges
@@ -78,9 +78,9 @@ team_urls: list[URLPattern] = [
         "datasets/<int:dataset_id>/raters/<int:rater_id>/member/", datasets.rater_member, name="rater_member"
     ),
     path("datasets/<int:dataset_id>/columns/", datasets.declare_columns, name="dataset_columns"),
-    path("datasets/<int:dataset_id>/split/", datasets.split, name="dataset_split"),
-    path("datasets/<int:dataset_id>/halves/", halves.split_cases, name="dataset_halves"),
-    path("datasets/<int:dataset_id>/halves/extend/", halves.extend, name="dataset_halves_extend"),
+    path("datasets/<int:dataset_id>/seal/", datasets.seal, name="dataset_seal"),
+    path("datasets/<int:dataset_id>/split/", splits.split_cases, name="dataset_split"),
+    path("datasets/<int:dataset_id>/split/extend/", splits.extend, name="dataset_split_extend"),
     path("datasets/<int:dataset_id>/selection/", datasets.select, name="dataset_selection"),
     path("datasets/<int:dataset_id>/retire/", retirement.retire, name="dataset_retire"),
     path("datasets/<int:dataset_id>/undo/", retirement.undo, name="dataset_undo"),

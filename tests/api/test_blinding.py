@@ -416,7 +416,7 @@ def test_one_half_tells_nothing_of_labels_that_are_hidden_in_the_other(
         path = f"/datasets/{run.dataset_id}"
         assert [as_member(people.alice).get(path)[name] for name in told] == [None, None, None]
         assert None not in [as_member(people.bob).get(path)[name] for name in told]
-    whole = f"/datasets/{halves.whole.dataset_id}/split"
+    whole = f"/datasets/{halves.whole.dataset_id}/seal"
     assert as_member(people.alice).refused(403, "POST", whole, {"n_dev": 2})["type"].endswith("withheld")
 
 

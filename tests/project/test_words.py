@@ -17,6 +17,7 @@ OLD_NAMES = {
     r"\b[Jj]ournal\b": "audit log",
     r"\b[Rr]ationales?\b": "reason",
     r"\bNotices?\b|\bnotices\b": "notification",
+    r"\b[Hh]alves\b|\b(test|dev|the other|sealed) half\b|--half\b|[`\"?&]half[`\"=]|^half$": "split",
 }
 
 # Who may say an old name: a whole line that holds one of these.
@@ -31,6 +32,7 @@ OTHER_NAMES = {
     r"\bC/A\b": "Cannot assess",
     r"\bAbst\.": "Cannot assess",
     r"\b[Hh]elped\b|\b[Hh]urt\b": "points earned, points lost; pass, fail",
+    r"Which cases\b": "Split",
     r"Whose answers:": "System versions",
     r"Units compared": "Labels compared",
     r"[Ee]xpected mean score|What people would say\b": "Estimated human score",

@@ -111,11 +111,11 @@ Systems = Annotated[
 ]
 
 
-Half = Annotated[
+SplitOfCases = Annotated[
     Annotated[str, OneOf(SEALS)] | None,
     Field(
         description="Ask only about answers to dev or to test cases; null for all. Cannot be changed later: "
-        "cases of the other half never come in."
+        "cases of the other split never come in."
     ),
 ]
 
@@ -127,7 +127,7 @@ class QueuePlanned(Input):
     rubric_version_id: Id | None = None
     criteria: Criteria = []
     systems: Systems = []
-    half: Half = None
+    split: SplitOfCases = None
     source: SourceOrAll = Field(default_factory=AllItems)
     raters_per_item: Annotated[int, Field(ge=1)] = 1
 
@@ -140,7 +140,7 @@ class NewQueue(Input):
     rubric_version_id: Id | None = None
     criteria: Criteria = []
     systems: Systems = []
-    half: Half = None
+    split: SplitOfCases = None
     source: SourceOrAll = Field(default_factory=AllItems)
     raters: Annotated[
         Usernames, Field(description="User names, see GET /team. None of them with `everyone`.")
@@ -261,8 +261,8 @@ class Queue(Schema):
             "answered. Null while you are still to review some of them blind."
         ),
     ]
-    half: Annotated[
-        str | None, Field(description="The half of the dataset it is over, dev or test; null for all cases.")
+    split: Annotated[
+        str | None, Field(description="The split of the dataset it is over, dev or test; null for all cases.")
     ]
     run_id: int | None
     raters_per_item: int
@@ -283,7 +283,7 @@ class Queue(Schema):
         return str(queue.rationale)
 
     @staticmethod
-    def resolve_half(queue: Any) -> str | None:
+    def resolve_split(queue: Any) -> str | None:
         return queue.half or None
 
     @staticmethod

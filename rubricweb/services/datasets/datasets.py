@@ -216,7 +216,7 @@ def hold_with_rubric(dataset: Dataset) -> None:
 def require_unsealed(dataset: Dataset) -> None:
     if dataset.sealed_as:
         raise Conflict(
-            f"{dataset} is sealed as the {dataset.sealed_as} half of a split: the seal covers its items, "
+            f"{dataset} is sealed as the {dataset.sealed_as} split: the seal covers its items, "
             "which stay as they are. Change the dataset it came from, or import another."
         )
 

@@ -179,7 +179,7 @@ class SplitForm(forms.Form):
         initial=10,
         label="Items for examples",
         widget=forms.NumberInput(attrs={"class": "input--short"}),
-        help_text="They go to the dev half; every other labelled item goes to the test half.",
+        help_text="They become dev; every other labelled item becomes test.",
     )
     seed = forms.IntegerField(
         min_value=0,
@@ -187,7 +187,7 @@ class SplitForm(forms.Form):
         initial=0,
         label="Seed",
         widget=forms.NumberInput(attrs={"class": "input--short"}),
-        help_text="The same seed gives the same halves.",
+        help_text="The same seed repeats the draw.",
     )
 
     def refuse(self, error: Invalid | Conflict | Withheld) -> None:

@@ -28,10 +28,10 @@ from rubricweb.web.shared.choices import RowChoices, offer, offer_rows
 from rubricweb.web.shared.refused_forms import RefusableForm
 from rubricweb.web.shared.selections import Selection
 from rubricweb.web.shared.systems import (
-    HalfField,
+    SplitField,
     SystemsField,
     newest_of_each,
-    offer_halves,
+    offer_splits,
     offer_systems,
 )
 
@@ -164,7 +164,7 @@ class NewQueue(SourceForm):
         "None ticked: every version, later ones too.",
     )
     systems_of = forms.IntegerField(required=False)
-    half = HalfField(help_text="Answers to cases of the other half never come in.")
+    split = SplitField(help_text="Answers to cases of the other split never come in.")
     everyone = forms.BooleanField(
         required=False,
         label="The whole team",
@@ -223,7 +223,7 @@ class NewQueue(SourceForm):
         offer_rows(self, "run", self.choices.runs, _run_label)
         offer_rows(self, "raters", self.choices.people)
         self.versions, _ = offer_systems(self, team=kwargs["team"])
-        offer_halves(self, team=kwargs["team"])
+        offer_splits(self, team=kwargs["team"])
         if isinstance(self.data, QueryDict) and str(self.offered_systems_of or "") != str(
             self["systems_of"].value() or ""
         ):
@@ -330,7 +330,7 @@ class NewQueue(SourceForm):
             "instructions",
         )
         chosen = {name: self.cleaned_data[name] for name in asked}
-        half = self.cleaned_data.get("half", "")
+        half = self.cleaned_data.get("split", "")
         return QueueRequest(**chosen, source=self.source, systems=self.chosen_systems, half=half)
 
     @property

@@ -62,7 +62,7 @@ class VotingFields(SettlingFields):
         required=False,
         label="Examples from",
         empty_label="No examples",
-        help_text="Another labelled dataset, preferably a dev half. The judge sees its ground truth.",
+        help_text="Another labelled dataset, preferably a dev split. The judge sees its ground truth.",
     )
     n_examples = forms.IntegerField(
         min_value=1,
