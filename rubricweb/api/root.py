@@ -182,7 +182,7 @@ REFUSED = {
     "Forbidden": (
         "The role is too low, the token may only read, or verdicts are withheld (blind review).",
         "withheld",
-        "Hidden until you submit",
+        "Hidden until you finish your reviews",
         "Verdicts of judges and other people appear once you have submitted yours.",
     ),
     "NotFound": (

@@ -30,7 +30,10 @@ ALLOWED = (
 # What a page must not say, and what it says instead.
 OTHER_NAMES = {
     r"\bC/A\b": "Cannot assess",
-    r"\bAbst\.": "Cannot assess",
+    r"\bAbst\.|\b[Aa]bst(ain|ention)": "Cannot assess",
+    r"\bRaters\b|\b[Rr]ater’s\b": "reviewers",
+    r"Hidden until you submit": "Hidden until you finish your reviews",
+    r"numbered by its place|[Cc]ount for nothing|Every difference is\b|own price wins": "fewer words",
     r"\b[Hh]elped\b|\b[Hh]urt\b": "points earned, points lost; pass, fail",
     r"Which cases\b": "Split",
     r"Whose answers:": "System versions",

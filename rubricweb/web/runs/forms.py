@@ -89,7 +89,7 @@ class NewRun(VotingFields):
         label="How the judge answers",
         help_text="Prose is for models that cannot keep to JSON; it works criterion by criterion only.",
     )
-    name = forms.CharField(max_length=200, required=False, help_text="What sets this run apart from others.")
+    name = forms.CharField(max_length=200, required=False)
     budget_usd = forms.FloatField(
         min_value=0,
         required=False,
@@ -116,7 +116,7 @@ class NewRun(VotingFields):
     abstention = forms.ChoiceField(
         required=False,
         initial="skip",
-        label="An abstention counts",
+        label="Cannot assess counts",
         choices=[(policy, ABSTENTION_WORDS[policy]) for policy in ABSTENTION_POLICIES],
     )
     on_error = forms.ChoiceField(

@@ -77,7 +77,6 @@ class VotingFields(SettlingFields):
         initial=0,
         required=False,
         label="Seed",
-        help_text="The same seed draws the same examples.",
         widget=forms.NumberInput(attrs={"class": "input--short"}),
     )
 

@@ -307,7 +307,7 @@ def how_scored(run: Run) -> str:
     words = [
         (f"{run.half} split", bool(run.half)),
         ("raw scores", not run.normalize),
-        (f"abstentions {run.abstention}", run.abstention != "skip"),
+        (f"cannot assess: {run.abstention}", run.abstention != "skip"),
         (f"errors {run.on_error}", run.on_error != "exclude"),
     ]
     return ", ".join(word for word, is_so in words if is_so)
