@@ -303,8 +303,8 @@ class TestFilesThatGrew:
         for queue, other in ((labelled, grown), (grown, labelled)):
             page = board(client, people, queue)
             assert (
-                f"15 reviews by 3 reviewers, with the labels that the same people gave in other files: {other}"
-                in page
+                "15 reviews by 3 reviewers, with the labels that the same people gave in other files: "
+                f"{other}" in page
             )
             everything = numbers(client, people, queue)
             assert [row["other"] for row in everything if row["part"] == "other file"] == [str(other)]
