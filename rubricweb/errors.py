@@ -70,7 +70,7 @@ class Conflict(Refusal):
 
 
 class Withheld(Refusal):
-    title = "Hidden until you submit"
+    title = "Hidden until you finish your reviews"
 
 
 class TooLarge(Refusal):

@@ -285,7 +285,7 @@ EMAIL_CONFIG = env.parts("EMAIL_URL", env.email_url_config, default="consolemail
 vars().update(EMAIL_CONFIG)
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="rubricweb@localhost")
 EMAIL_TIMEOUT = 10
-# Notices are mailed where mails really go somewhere.
+# Notifications are mailed where mails really go somewhere.
 SENDS_MAIL = not EMAIL_CONFIG["EMAIL_BACKEND"].endswith(("console.EmailBackend", "dummy.EmailBackend"))
 
 # ── Browser safety ───────────────────────────────────────────────────────────────────────────────

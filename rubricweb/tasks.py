@@ -152,7 +152,7 @@ def mail() -> None:
 
 
 def _link(notice: Notice) -> str:
-    return f"{settings.SITE_URL}" + reverse("notice", args=[notice.team.slug, notice.pk])
+    return f"{settings.SITE_URL}" + reverse("notification", args=[notice.team.slug, notice.pk])
 
 
 def _send(task: "Task[..., Any]", *arguments: Any, **options: Any) -> None:

@@ -20,9 +20,9 @@ from rubricweb.api.cases.tags import tags
 from rubricweb.api.comparison.agreement_board import agreement
 from rubricweb.api.comparison.routes import comparison
 from rubricweb.api.datasets.combinations import combinations
-from rubricweb.api.datasets.halves import halves
 from rubricweb.api.datasets.imports import imports
 from rubricweb.api.datasets.routes import datasets
+from rubricweb.api.datasets.splits import splits
 from rubricweb.api.datasets.systems import systems
 from rubricweb.api.datasets.versions import versions
 from rubricweb.api.deletions.routes import deletions
@@ -49,7 +49,7 @@ from rubricweb.api.saved_views.routes import saved_views
 from rubricweb.api.schemas import Problem
 from rubricweb.api.search.routes import search
 from rubricweb.api.spending.routes import spending
-from rubricweb.api.teams.notices import notices
+from rubricweb.api.teams.notifications import notifications
 from rubricweb.api.teams.routes import teams
 from rubricweb.api.teams.shared_links import shared_links
 from rubricweb.errors import Invalid
@@ -182,7 +182,7 @@ REFUSED = {
     "Forbidden": (
         "The role is too low, the token may only read, or verdicts are withheld (blind review).",
         "withheld",
-        "Hidden until you submit",
+        "Hidden until you finish your reviews",
         "Verdicts of judges and other people appear once you have submitted yours.",
     ),
     "NotFound": (
@@ -280,7 +280,7 @@ for room in (
     versions,
     cases,
     tags,
-    halves,
+    splits,
     label_files,
     runs,
     run_planning,
@@ -292,7 +292,7 @@ for room in (
     reviews,
     reveals,
     comments,
-    notices,
+    notifications,
     shared_links,
     deletions,
     systems,

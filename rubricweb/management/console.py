@@ -278,7 +278,7 @@ def parser() -> argparse.ArgumentParser:
         subcommand(commands, "deletions", "what was deleted for good", "teams.deletions", "deletions")
     )
     team.search(subcommand(commands, "search", "find anything of the team by name", "teams.search", "run"))
-    team.journal(subcommand(commands, "journal", "who did what in the team", "teams.journal", "run"))
+    team.audit_log(subcommand(commands, "audit-log", "who did what in the team", "teams.audit_log", "run"))
     link = subcommand(
         commands, "sign-in-link", "a link that signs somebody in once", "teams.people", "sign_in_link"
     )

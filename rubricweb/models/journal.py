@@ -11,9 +11,9 @@ from rubricweb.models.teams import Team
 
 ACCEPTED = "accepted what all said in"
 PRUNED = "pruned"
-"""The journal's verb where what was said in calls was cleared; its detail says `before` which moment."""
+"""The verb where what was said in calls was cleared; its detail says `before` which moment."""
 TESTED = "tested"
-"""The journal's verb where a judge was asked one question to see whether it answers."""
+"""The verb where a judge was asked one question to see whether it answers."""
 
 
 class JournalEntry(models.Model):
@@ -35,7 +35,7 @@ class JournalEntry(models.Model):
         ordering = ["-id"]
         verbose_name_plural = "journal entries"
         indexes = [
-            # The journal page: newest first within a team.
+            # The audit log page: newest first within a team.
             models.Index(fields=["team", "-id"], name="journal_of_team"),
             # When calls were pruned, and how often judges were tested: few lines among very many.
             models.Index(fields=["team", "verb", "-id"], name="journal_of_verb"),
@@ -46,7 +46,7 @@ class JournalEntry(models.Model):
 
 
 class HalfLook(models.Model):
-    """One look at the test half of a dataset: what a judge said of its cases, held against what people said.
+    """One look at the test split of a dataset: what a judge said of its cases, held against what people said.
 
     Whoever opens the same verdicts and labels again, looks no further (decision 0032).
     """

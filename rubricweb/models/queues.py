@@ -84,7 +84,7 @@ class Order(models.TextChoices):
     DRAWN = "drawn", "as drawn at random"
 
 
-class Rationale(models.TextChoices):
+class ReasonRule(models.TextChoices):
     """Which verdicts need a reason before a review can be submitted."""
 
     NEVER = "never", "none"
@@ -121,7 +121,7 @@ class ReviewQueue(Archivable):
     raters_per_item = models.PositiveIntegerField(default=1)
     blind = models.CharField(max_length=10, choices=Blind.choices, default=Blind.BOTH)
     order = models.CharField(max_length=20, choices=Order.choices, default=Order.DATASET)
-    rationale = models.CharField(max_length=10, choices=Rationale.choices, default=Rationale.NEVER)
+    rationale = models.CharField(max_length=10, choices=ReasonRule.choices, default=ReasonRule.NEVER)
     instructions = models.TextField(blank=True)
     # How the items were chosen, for people to read: {"kind": "all"}, or the filter, run or sample in words.
     source = models.JSONField(default=dict)
@@ -172,7 +172,7 @@ class ReviewQueue(Archivable):
             models.CheckConstraint(condition=models.Q(blind__in=Blind.values), name="queue_blind_known"),
             models.CheckConstraint(condition=models.Q(order__in=Order.values), name="queue_order_known"),
             models.CheckConstraint(
-                condition=models.Q(rationale__in=Rationale.values), name="queue_rationale_known"
+                condition=models.Q(rationale__in=ReasonRule.values), name="queue_rationale_known"
             ),
             models.CheckConstraint(condition=models.Q(raters_per_item__gte=1), name="queue_needs_a_rater"),
             models.CheckConstraint(

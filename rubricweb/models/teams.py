@@ -132,7 +132,7 @@ class Invitation(models.Model):
         ]
 
     def __str__(self) -> str:
-        # The journal shows this to every member, and addresses are for owners only.
+        # The audit log shows this to every member, and addresses are for owners only.
         return self.name or self.username or "somebody by e-mail"
 
 

@@ -227,7 +227,7 @@ def _stays(row: Deletable, doomed_rows: Doomed) -> Iterator[str]:
         if shown:
             yield f"The examples that {counted(shown, 'run')} over other datasets showed its judge from here."
         for half in row.halves.order_by("pk"):
-            yield f"{half}, the {half.sealed_as} half that was split from it: its items are copies."
+            yield f"{half}, the {half.sealed_as} split that was copied from it: its items are copies."
     if isinstance(row, Rubric):
         yield "The datasets, with all items."
         brought = (

@@ -44,8 +44,8 @@ def require_may_try(item: Item, viewer: User) -> None:
     require_visible(viewer, item)
     if item.dataset.sealed_as == TEST or item.case.half == TEST:
         raise Conflict(
-            f"{item} is in the test half of {item.dataset}: a judge that was worded on it proves "
-            "nothing there. Try it on an item of the dev half."
+            f"{item} is in the test split of {item.dataset}: a judge that was worded on it proves "
+            "nothing there. Try it on an item of the dev split."
         )
 
 
@@ -114,7 +114,7 @@ def mistakes(judge: Judge, dataset: Dataset, viewer: User) -> Mistakes:
     if dataset.pk in hidden_datasets(viewer, dataset.team):
         return Mistakes((), why_not="You are still to review items of this dataset blind.")
     if dataset.sealed_as == TEST:
-        return Mistakes((), why_not="A test half stays unseen.")
+        return Mistakes((), why_not="A test split stays unseen.")
     runs = Run.objects.filter(
         judge_version__judge=judge, dataset=dataset, state=RunState.FINISHED, archived_at=None
     )

@@ -32,7 +32,7 @@ from rubricweb.services.shared.journal import record
 
 ACCEPTED_AT_ONCE = 500
 REPLACED_KEPT = 20
-"""So many decisions on a unit can be gone back to, one by one; the journal has all."""
+"""So many decisions on a unit can be gone back to, one by one; the audit log has all."""
 
 
 def adjudicate(

@@ -1,4 +1,4 @@
-"""Handing data out: streamed files in a named format, written down in the journal."""
+"""Handing data out: streamed files in a named format, written down in the audit log."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -99,8 +99,9 @@ def import_label_file(
     `choices` say what its columns, values and raters are. Raises Invalid where the columns say
     nothing; for anything else that does not fit (unknown items, criteria or values, labels for checks, labels
     that are there twice or contradict each other) when `strict`, with every fault. Otherwise that is left
-    out, and the journal says what. Labels that were imported before are left out either way; raises Conflict
-    where all of them were. Nothing is hidden from a person at the server itself: see `import_sent_labels`.
+    out, and the audit log says what. Labels that were imported before are left out either way; raises
+    Conflict where all of them were. Nothing is hidden from a person at the server itself: see
+    `import_sent_labels`.
     """
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
     named = {"filename": filename, "queue_name": queue_name}

@@ -125,7 +125,7 @@ def store_labels(
     machine as a finished run. All or nothing.
 
     What was imported before is left out. The queue is one of `history` where nobody is to settle what its
-    raters differ on. `detail` goes into the journal beside what it says of every import.
+    raters differ on. `detail` goes into the audit log beside what it says of every import.
     Raises Conflict where nothing is new, NotFound for a dataset that was deleted since it was read.
     """
     queue_name = queue_name.strip()[:200] or "Imported labels"

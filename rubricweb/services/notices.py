@@ -136,7 +136,7 @@ def _mail(user: User, waiting: Sequence[Notice], link: Callable[[Notice], str]) 
         lines += [f"{_said(notice)} ({plain_words(notice.team.name)})", link(notice), ""]
     if many > LINES_OF_A_MAIL:
         lines += [f"… and {many - LINES_OF_A_MAIL} more, see the bell in rubricweb.", ""]
-    lines += ["To get no such mails, say so on the page of notices."]
+    lines += ["To get no such mails, say so on the page of notifications."]
     return EmailMessage(
         subject,
         "\n".join(lines),

@@ -39,8 +39,8 @@ def truth_rule(rule: str) -> str:
 def tells_system(name: str) -> str:
     """What is said before a queue over one version of several is opened: see `QueuePlan.one_system`."""
     return (
-        f"All of these are answers of {name}. Raters can find that out, blind or not: its figures alone are "
-        "withheld from them. To hide who answered, ask about two versions or more."
+        f"All of these are answers of {name}. Reviewers can find that out, blind or not: its figures alone "
+        "are withheld from them. To hide who answered, ask about two versions or more."
     )
 
 

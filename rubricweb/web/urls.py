@@ -6,7 +6,7 @@ from rubricweb.web.adjudication import views
 from rubricweb.web.comparison import agreement_board, run_table
 from rubricweb.web.comparison import views as comparison
 from rubricweb.web.dashboard import views as dashboard
-from rubricweb.web.datasets import case, combining, correction, halves, imports, label_files, retirement, tags
+from rubricweb.web.datasets import case, combining, correction, imports, label_files, retirement, splits, tags
 from rubricweb.web.datasets import views as datasets
 from rubricweb.web.exports import views as exports
 from rubricweb.web.judges import editing, team_judges
@@ -23,7 +23,7 @@ from rubricweb.web.saved_views import views as saved_views
 from rubricweb.web.search import views as search
 from rubricweb.web.shared.names import item_names
 from rubricweb.web.spending import views as spending
-from rubricweb.web.teams import archive, deletions, notices, shared_links
+from rubricweb.web.teams import archive, deletions, notifications, shared_links
 from rubricweb.web.teams import views as teams
 
 team_urls: list[URLPattern] = [
@@ -78,9 +78,9 @@ team_urls: list[URLPattern] = [
         "datasets/<int:dataset_id>/raters/<int:rater_id>/member/", datasets.rater_member, name="rater_member"
     ),
     path("datasets/<int:dataset_id>/columns/", datasets.declare_columns, name="dataset_columns"),
-    path("datasets/<int:dataset_id>/split/", datasets.split, name="dataset_split"),
-    path("datasets/<int:dataset_id>/halves/", halves.split_cases, name="dataset_halves"),
-    path("datasets/<int:dataset_id>/halves/extend/", halves.extend, name="dataset_halves_extend"),
+    path("datasets/<int:dataset_id>/seal/", datasets.seal, name="dataset_seal"),
+    path("datasets/<int:dataset_id>/split/", splits.split_cases, name="dataset_split"),
+    path("datasets/<int:dataset_id>/split/extend/", splits.extend, name="dataset_split_extend"),
     path("datasets/<int:dataset_id>/selection/", datasets.select, name="dataset_selection"),
     path("datasets/<int:dataset_id>/retire/", retirement.retire, name="dataset_retire"),
     path("datasets/<int:dataset_id>/undo/", retirement.undo, name="dataset_undo"),
@@ -95,8 +95,8 @@ team_urls: list[URLPattern] = [
     # Comments
     path("items/<int:item_id>/comments/", comments.comments, name="comments"),
     path("comments/<int:comment_id>/", comments.comment, name="comment"),
-    path("notices/", notices.notices, name="notices"),
-    path("notices/<int:notice_id>/", notices.notice, name="notice"),
+    path("notifications/", notifications.notifications, name="notifications"),
+    path("notifications/<int:notice_id>/", notifications.notification, name="notification"),
     # Judges
     path("judges/", team_judges.judges, name="judges"),
     path("judges/new/", editing.new, name="judge_new"),
@@ -233,5 +233,5 @@ team_urls: list[URLPattern] = [
     path("settings/archive/", archive.archive_team, name="settings_archive"),
     path("settings/delete/", deletions.delete_team, name="settings_delete"),
     path("settings/deletions/", deletions.deletions, name="settings_deletions"),
-    path("settings/journal/", teams.journal, name="settings_journal"),
+    path("settings/audit-log/", teams.audit_log, name="settings_audit_log"),
 ]

@@ -19,7 +19,8 @@ from tests.worlds.remembered import remembered
 def token(request: pytest.FixtureRequest) -> Callable[..., str]:
     """`token(user, team)` is the secret of a fresh token of that member.
 
-    A test's world comes before its tokens: their lines in the journal would take the ids it is put back with.
+    A test's world comes before its tokens: their lines in the audit log would take the ids it is
+    put back with.
     """
     if "world" in request.fixturenames:
         request.getfixturevalue("world")

@@ -196,7 +196,7 @@ def queries(operation: Any, ids: dict[str, int]) -> list[dict[str, Any]]:
         ]
     if operation.operation_id == "list_run_items":
         return [{"sort": sort} for sort in ("score", "-score", "position", "errors")]
-    if operation.operation_id == "list_journal":
+    if operation.operation_id == "list_audit_log":
         return [{}, {"kind": "item"}, {"actor": "ed"}]
     if operation.operation_id == "list_to_adjudicate":
         cell = query | {"judged": "MET", "truth": "MET"}
@@ -266,7 +266,7 @@ def test_items_still_to_review_are_left_out_or_withheld(people: Cast, as_member,
     assert (comparison["hidden_items"], comparison["units"]) == (3, 0)
     assert [rate["met"] for rate in alice.get(f"/runs/{blind.run.pk}")["criteria"]] == [0, 0, 0]
     assert not [
-        entry for entry in alice.get("/journal", limit=200)["items"] if entry["verb"] == "adjudicated"
+        entry for entry in alice.get("/audit-log", limit=200)["items"] if entry["verb"] == "adjudicated"
     ]
     item = blind.dataset.items.get(key="good")
     problem = alice.refused(403, "GET", f"/runs/{blind.run.pk}/items/{item.pk}")
@@ -280,7 +280,7 @@ def test_how_many_units_all_agreed_on_is_not_told_a_blind_rater(
 ) -> None:
     record(people.team, people.ed, ACCEPTED, blind.queue, decisions=7)
     for reader, told in ((people.alice, None), (people.bob, 7)):
-        [line] = [one for one in as_member(reader).get("/journal")["items"] if one["verb"] == ACCEPTED]
+        [line] = [one for one in as_member(reader).get("/audit-log")["items"] if one["verb"] == ACCEPTED]
         assert line["detail"].get("decisions") == told
 
 
@@ -416,7 +416,7 @@ def test_one_half_tells_nothing_of_labels_that_are_hidden_in_the_other(
         path = f"/datasets/{run.dataset_id}"
         assert [as_member(people.alice).get(path)[name] for name in told] == [None, None, None]
         assert None not in [as_member(people.bob).get(path)[name] for name in told]
-    whole = f"/datasets/{halves.whole.dataset_id}/split"
+    whole = f"/datasets/{halves.whole.dataset_id}/seal"
     assert as_member(people.alice).refused(403, "POST", whole, {"n_dev": 2})["type"].endswith("withheld")
 
 
@@ -474,7 +474,7 @@ def cascade_answers(
         found |= written(client, new_run(world), choices, runs=world.runs, item_ids=item_ids)
     people.team.keep_calls_days = 1
     retention.prune(people.team, now=timezone.now() + timedelta(days=2))
-    found |= {path: text_of(client.call("GET", path)) for path in ("/journal", "/retention")}
+    found |= {path: text_of(client.call("GET", path)) for path in ("/audit-log", "/retention")}
     return found
 
 

@@ -75,9 +75,9 @@ def test_conflicts_of_a_combination_are_told_by_words(people: Cast, ed: ApiClien
     assert not MADE.search(said)
 
 
-def test_the_journal_tells_no_made_key(people: Cast, ed: ApiClient) -> None:
+def test_the_audit_log_tells_no_made_key(people: Cast, ed: ApiClient) -> None:
     dataset = factories.dataset(people.team, people.ed, name="plain", items=[{"submission": "Rome it is."}])
     item = dataset.items.get()
     ed.call("POST", f"/items/{item.pk}/comments", {"text": "Hm."})
-    [line] = [one for one in ed.get("/journal")["items"] if one["kind"] == "item"]
+    [line] = [one for one in ed.get("/audit-log")["items"] if one["kind"] == "item"]
     assert (line["label"], line["target_id"]) == ("", item.pk)

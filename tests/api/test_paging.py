@@ -152,14 +152,14 @@ def test_the_inbox_page_by_page_while_it_is_decided(people: Cast, as_member, wor
     assert pages(rae, "/adjudication", decide, limit=1, **query) == everything
 
 
-def test_the_journal_is_walked_while_it_grows(people: Cast, as_member) -> None:
+def test_the_audit_log_is_walked_while_it_grows(people: Cast, as_member) -> None:
     alice = as_member(people.alice)
-    expected = [entry["at"] for entry in alice.get("/journal", limit=200)["items"]]
+    expected = [entry["at"] for entry in alice.get("/audit-log", limit=200)["items"]]
 
     def write() -> None:
         rubrics.create_rubric(people.team, by=people.ed, title=str(timezone.now()))
 
-    assert [entry["at"] for entry in pages(alice, "/journal", write, limit=2)] == expected
+    assert [entry["at"] for entry in pages(alice, "/audit-log", write, limit=2)] == expected
 
 
 def test_a_list_costs_the_same_queries_for_one_row_as_for_many(
@@ -183,7 +183,7 @@ def test_a_list_costs_the_same_queries_for_one_row_as_for_many(
         with django_assert_max_num_queries(9, info=path):  # two for the token, one counts what is archived
             bob.get(path)
     with django_assert_max_num_queries(6):  # two ask whether alice reviews blind
-        alice.get("/journal")
+        alice.get("/audit-log")
 
 
 def through_gunicorn(address: str) -> str:
@@ -202,7 +202,7 @@ LONG_ITEMS = [{"id": LONG + f"{n:03}", "submission": LONG} for n in range(60)]
 @pytest.mark.parametrize("place", [[10**400, 1], [1, 10**400], [1e999, 1], ["x", 1], {}, None])
 def test_a_cursor_that_is_made_up_is_refused(people: Cast, as_member, place: Any) -> None:
     cursor = base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
-    for path in ("/queues", "/adjudication", "/runs", "/journal"):
+    for path in ("/queues", "/adjudication", "/runs", "/audit-log"):
         problem = as_member(people.bob).refused(422, "GET", path, query={"cursor": cursor})
         assert "cursor" in problem["detail"], path
         assert [fault["place"] for fault in problem["faults"]] == ["cursor"], path

@@ -149,7 +149,7 @@ def test_json_of_the_described_types_is_taken(ed: ApiClient, world: Any) -> None
         "raters": ["ann"],
         "blind": "both",
         "order": None,
-        "rationale": "never",
+        "needs_reason": "never",
     }
     assert ed.send("POST", "/queues", body)["dataset"]["id"] == world.dataset.pk
     run = {"dataset_id": world.dataset.pk, "rubric_version_id": world.version.pk, "judge": "offline"}

@@ -237,7 +237,7 @@ def test_on_a_phone_tables_of_people_and_judge_read_as_rows(
         (f"compare/{asked}", "Agreement by criterion"),
         (f"compare/{asked}", "Agreement on options by criterion"),
         (f"adjudication/{asked}", "To decide"),
-        (f"review/{queue.pk}/agreement/", "Raters, table"),
+        (f"review/{queue.pk}/agreement/", "Reviewers, table"),
         ("", "Pass rate by criterion, people and judge"),
         ("rubrics/", "Rubrics"),
         (f"datasets/{queue.dataset.pk}/", "Items"),
@@ -246,7 +246,7 @@ def test_on_a_phone_tables_of_people_and_judge_read_as_rows(
         open_as(people.alice, f"/t/capitals/{path}")
         unfold(page)
         expect(page.locator(f'.table-wrap[aria-label="{table}"]')).to_be_visible()
-        assert set(page.evaluate(WIDER)) <= {"Agreement of each pair of raters"}, path
+        assert set(page.evaluate(WIDER)) <= {"Agreement of each pair of reviewers"}, path
     # The small matrix in a cell of such a row is a table still, with its columns named.
     open_as(people.alice, f"/t/capitals/compare/{asked}")
     row = page.get_by_role("region", name="Agreement by criterion").locator("tr", has_text="Names Paris")

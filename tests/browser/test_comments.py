@@ -269,10 +269,10 @@ def test_without_scripts_everything_is_done_by_forms(
     expect(page.locator(".comments__comment")).to_contain_text("resolved")
     context.clear_cookies()
     open_as(people.rae, live_server, page, "/t/capitals/")
-    page.get_by_role("link", name="Notices, 1 unread").click()
+    page.get_by_role("link", name="Notifications, 1 unread").click()
     page.get_by_role("link", name="Ann mentioned you on 1 Paris is the capital of France.").click()
     expect(page.locator(f"#comment-{made.pk}")).to_contain_text("Plain, @rae")
-    expect(page.get_by_role("link", name="Notices", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="Notifications", exact=True)).to_be_visible()
     context.close()
 
 
@@ -283,7 +283,7 @@ def test_nothing_sticks_out_on_a_narrow_screen(
     comments.write(review.item, by=people.rae, text="@ann see https://example.org/" + "long/" * 60)
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": 360, "height": 740})
-    for path in (f"items/{review.item_id}/comments/", "notices/", f"reviews/{review.pk}/reveal/"):
+    for path in (f"items/{review.item_id}/comments/", "notifications/", f"reviews/{review.pk}/reveal/"):
         open_as(people.ann, live_server, page, f"/t/capitals/{path}")
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide == 0, path

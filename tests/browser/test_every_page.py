@@ -72,8 +72,8 @@ def combined(world: Furnished) -> list[str]:
     return [
         f"{here}datasets/combine/?{chosen}",
         *(f"{here}datasets/combinations/{pk}/" for pk in states.values()),
-        f"{here}datasets/{builds[0].pk}/halves/",
-        f"{here}datasets/{split}/?half=test",
+        f"{here}datasets/{builds[0].pk}/split/",
+        f"{here}datasets/{split}/?split=test",
         f"{here}runs/new/?dataset={split}",
         *("/help/", "/help/guides/read-compare/", "/help/reviewing/", "/help/?q=judge"),
     ]

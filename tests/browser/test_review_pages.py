@@ -641,8 +641,8 @@ def pages(people: Cast, queue: ReviewQueue, submit: Submit) -> list[tuple[User, 
         (people.ed, f"adjudication/queues/{queue.pk}/accept/"),
         (people.ed, f"review/{queue.pk}/agreement/"),
         (people.rae, f"items/{mine.item_id}/comments/"),
-        (people.ann, "notices/"),
-        (people.bob, "notices/"),
+        (people.ann, "notifications/"),
+        (people.bob, "notifications/"),
     ]
 
 

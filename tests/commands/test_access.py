@@ -40,7 +40,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("datasets", "columns"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "import"): (Role.EDITOR, "missing.jsonl"),
     ("datasets", "versions"): (Role.VIEWER, "{dataset_name}"),
-    ("datasets", "halves"): (Role.VIEWER, "{dataset_name}"),
+    ("datasets", "split"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "tag"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "retire"): (Role.EDITOR, "{dataset_name} --item {item}"),
     ("datasets", "restore"): (Role.EDITOR, "{dataset_name} --item missing"),
@@ -49,7 +49,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("datasets", "combination-runs"): (Role.EDITOR, "{combination}"),
     ("datasets", "cancel-combination"): (Role.EDITOR, "{combination}"),
     ("datasets", "correct"): (Role.EDITOR, "{dataset_name} --item {item}"),
-    ("datasets", "split"): (Role.EDITOR, "{dataset_name} --dev 1"),
+    ("datasets", "seal"): (Role.EDITOR, "{dataset_name} --dev 1"),
     ("datasets", "raters"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "rater-kind"): (Role.EDITOR, "{dataset_name} ann human"),
     ("datasets", "rater-member"): (Role.EDITOR, "{dataset_name} ann bob"),
@@ -152,7 +152,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("archive",): (Role.EDITOR, "run {run}"),
     ("delete",): (Role.OWNER, "run {run} --plan"),
     ("deletions",): (Role.OWNER, ""),
-    ("journal",): (Role.VIEWER, ""),
+    ("audit-log",): (Role.VIEWER, ""),
 }
 NAMING = {path: case for path, case in COMMANDS.items() if "{" in case[1]}
 TOO_LOW = "; this needs a"

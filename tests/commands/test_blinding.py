@@ -59,7 +59,7 @@ def everything(
         found[f"list {form}"] = said(capsys, people, viewer, "list", *form)
         found[f"spending {form}"] = said(capsys, people, viewer, "show", *form, room="spending")
         found[f"retention {form}"] = said(capsys, people, viewer, "show", *form, room="retention")
-        found[f"journal {form}"] = said(capsys, people, viewer, "--limit", "500", *form, room="journal")
+        found[f"audit log {form}"] = said(capsys, people, viewer, "--limit", "500", *form, room="audit-log")
         found[f"inbox {form}"] = said(capsys, people, viewer, "list", "--decided", *form, room="adjudication")
         for run in world.runs:
             found[f"{run} show {form}"] = said(capsys, people, viewer, "show", str(run.pk), *form)

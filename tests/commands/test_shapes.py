@@ -9,8 +9,8 @@ from rubricweb.api.cases import tag_schemas
 from rubricweb.api.comparison import agreement_board_schemas as agreement
 from rubricweb.api.comparison import schemas as comparison
 from rubricweb.api.datasets import combination_schemas as combinations
-from rubricweb.api.datasets import half_schemas
 from rubricweb.api.datasets import schemas as datasets
+from rubricweb.api.datasets import split_schemas
 from rubricweb.api.datasets import version_schemas as dataset_versions
 from rubricweb.api.deletions import schemas as deletion_schemas
 from rubricweb.api.endpoints import schemas as endpoints
@@ -43,7 +43,7 @@ PRINTED = {
     "datasets items {dataset_name}": (datasets.ItemInList, True),
     "datasets versions {dataset_name}": (dataset_versions.DatasetVersion, True),
     "datasets combinations": (combinations.Combination, True),
-    "datasets halves {dataset_name}": (half_schemas.Halves, False),
+    "datasets split {dataset_name}": (split_schemas.DatasetSplit, False),
     "datasets tag {dataset_name} --item {item} --add hard": (tag_schemas.TagChange, False),
     "datasets retire {dataset_name} --item {item} --plan": (dataset_versions.ChangePlan, False),
     "runs list": (runs.Run, True),
@@ -85,7 +85,7 @@ PRINTED = {
     "shared-links list": (shared_link_schemas.Link, True),
     "deletions": (deletion_schemas.Deletion, True),
     "delete run {run} --plan": (deletion_schemas.DeletionPlan, False),
-    "journal": (teams.JournalEntry, True),
+    "audit-log": (teams.AuditLogEntry, True),
     "compare {run} --with {baseline}": (diff.RunDiffWithItems, False),
 }
 # Printed by the same lines of code as one above, or held to its schema where there is something to print:
@@ -106,7 +106,7 @@ ELSEWHERE = {
     "datasets correct",  # tests/commands/datasets/test_retirement.py
     *("datasets rater-member", "datasets undo"),  # tests/api/datasets
     "datasets restore",  # tests/commands/datasets/test_retirement.py
-    "datasets split",  # tests/commands/datasets/test_rooms_of_data.py
+    "datasets seal",  # tests/commands/datasets/test_rooms_of_data.py
     *("labels changes", "labels decide", "labels open-queue"),  # tests/api/rubrics/test_label_decisions.py
     "judges import",  # tests/commands/judges/test_judges.py
     "judges try",  # tests/commands/judges/test_judge_tries.py

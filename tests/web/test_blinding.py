@@ -443,9 +443,9 @@ def test_a_peers_note_waits_on_the_queue_page_until_one_has_submitted(stage: Sta
     assert PEER_NOTES in text_of(sign_in(ann).get(url))
 
 
-def test_the_journal_leaves_out_decisions_on_items_still_to_review(stage: Stage, sign_in) -> None:
+def test_the_audit_log_leaves_out_decisions_on_items_still_to_review(stage: Stage, sign_in) -> None:
     ann = stage.cast.ann
-    url = reverse("settings_journal", args=[stage.cast.team.slug])
+    url = reverse("settings_audit_log", args=[stage.cast.team.slug])
     assert "adjudicated" not in text_of(sign_in(ann).get(url))
     stage.submit(stage.review_of(ann))
     assert "adjudicated" in text_of(sign_in(ann).get(url))
@@ -511,7 +511,7 @@ def cascade_pages(
     found["plan"] = text_of(again)
     people.team.keep_calls_days = 1
     retention.prune(people.team, now=timezone.now() + timedelta(days=2))
-    pruned = [reverse(name, args=[slug]) for name in ("settings_retention", "settings_journal")]
+    pruned = [reverse(name, args=[slug]) for name in ("settings_retention", "settings_audit_log")]
     return found | {f"pruned {url}": text for url, text in pages(client, pruned).items()}
 
 

@@ -57,12 +57,12 @@ def test_lists_name_items_by_their_texts_with_the_id_on_hover(
         ("dataset", [dataset.pk]),
         ("item", [item.pk]),
         ("comments", [item.pk]),
-        ("notices", []),
-        ("settings_journal", []),
+        ("notifications", []),
+        ("settings_audit_log", []),
         ("run", [run.pk]),
         ("run_item", [run.pk, item.pk]),
     ):
-        page = (ed if name != "settings_journal" else sign_in(people.alice)).get(
+        page = (ed if name != "settings_audit_log" else sign_in(people.alice)).get(
             reverse(name, args=[slug, *ids])
         )
         assert named(2, "How deep is the sea?", "case-2@assistant@v2") in page.content.decode(), name

@@ -135,7 +135,7 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
 def make_keys(team: Team) -> None:
     """Gives all items and cases of the team keys as files without ids do, made from the content.
 
-    And the lines of its journal what was written of them once.
+    And the lines of its audit log what was written of them once.
     """
     for item in Item.objects.filter(dataset__team=team):
         item.key = f"auto-{item.pk:016x}"

@@ -97,7 +97,7 @@ def adjudicate(request: TokenRequest, item_id: int, criterion_id: int, body: sch
     """Decide the final verdict on one criterion of one item.
 
     Deciding again replaces your own decision. Another person's is only replaced when `seen` is its
-    `decided_at`; else the answer (409) says what they decided meanwhile. The journal keeps all. Withheld
+    `decided_at`; else the answer (409) says what they decided meanwhile. The audit log keeps all. Withheld
     (403) while you are still to review the item blind.
     """
     item = access.access_item(request.auth.team, item_id)

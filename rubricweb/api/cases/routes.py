@@ -35,7 +35,7 @@ def correct_case(request: TokenRequest, case_id: int, body: version_schemas.Case
 
     Answers that come in later are asked the new words. Answers there are keep theirs, with labels and
     results; they are paired with answers to the same words only. With `plan` nothing is changed. Refused
-    (409) for a half of a split.
+    (409) for a sealed split.
     """
     case = access.access_case(request.auth.team, case_id)
     words = right_words(body)

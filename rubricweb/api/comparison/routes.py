@@ -34,7 +34,7 @@ def compare(request: TokenRequest, run_id: int, asked: Query[schemas.ComparisonQ
 
     Ground truth is an adjudication, else the majority of submitted reviews. Abstentions and errors are
     counted beside the agreement, never in it. Items you are still to review blind are left out. Where test
-    cases of the dataset are compared, it is counted as a look at its test half.
+    cases of the dataset are compared, it is counted as a look at its test split.
     """
     team = request.auth.team
     run = access.access_run(team, run_id)

@@ -9,7 +9,7 @@ from ninja import Schema
 from pydantic import BaseModel, Field
 
 from rubricweb.api.comparison.figure_schemas import FiguresByName, named_figures
-from rubricweb.api.datasets.half_schemas import Look
+from rubricweb.api.datasets.split_schemas import Look
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.schemas import (
     Answered,
@@ -237,7 +237,7 @@ class SampleAsked(Schema):
     dataset_id: int
     rubric_version_id: int | None
     systems: list[str]
-    half: Annotated[str, OneOf(SEALS)] | None
+    split: Annotated[str, OneOf(SEALS)] | None
     source: Annotated[dict[str, Any], Field(examples=[{"kind": "sample", "size": 20}])]
     raters: Annotated[
         list[str],
@@ -248,7 +248,7 @@ class SampleAsked(Schema):
     ]
 
     @staticmethod
-    def resolve_half(asked: Any) -> str | None:
+    def resolve_split(asked: Any) -> str | None:
         return asked.half or None
 
     @staticmethod
@@ -521,7 +521,7 @@ class Comparison(Schema):
     look: Annotated[
         Look | None,
         Field(
-            description="The look at the test half of the dataset that this is; null where no test case is "
+            description="The look at the test split of the dataset that this is; null where no test case is "
             "compared. `leaning` holds at its confidence, every interval at 95 %."
         ),
     ]

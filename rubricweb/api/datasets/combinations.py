@@ -38,7 +38,7 @@ def combine_datasets(request: TokenRequest, body: schemas.NewCombination) -> Any
 
     Items are copied with submitted reviews, revisions, adjudications and imported runs; the originals stay as
     they are. The new dataset appears once all of it is copied. Ask for the combination again until it has
-    ended. Refused (409) for a half of a split and while a blind queue over one of them is open.
+    ended. Refused (409) for a sealed split and while a blind queue over one of them is open.
     """
     asked = _asked(request, body)
     return services.start(request.auth.team, asked, by=request.auth.user, enqueue=tasks.notify_combination)

@@ -95,7 +95,7 @@ def add_items(
 
     Read as an import is, all of it or nothing unless `strict` is false: every id must be new to the dataset.
     Runs take the items in when they are extended, open queues hand them out after the others. Refused (409)
-    for a half of a split, and for duplicates and names as an import is; while you are to review answers of it
+    for a sealed split, and for duplicates and names as an import is; while you are to review answers of it
     blind, only `keep` is taken of `duplicates` (else 403). `preview` says what was new.
     """
     dataset = access.access_dataset(request.auth.team, dataset_id)
@@ -172,7 +172,7 @@ def add_answers(
     A row of the file names its case by `case_id`, or by `id` where there are no case ids, and holds the
     submission; it is asked what its case asks. All of it or nothing: rows of unknown cases and of cases that
     `system` (assistant@v5) has answered before are refused, unless `as_attempt` makes those its next attempt.
-    With `plan` nothing is stored or asked and the answer says what would be. Refused (409) for a half of a
+    With `plan` nothing is stored or asked and the answer says what would be. Refused (409) for a sealed
     split, and for duplicates and names as added items are, such as a system without its version.
     """
     dataset = access.access_dataset(request.auth.team, dataset_id)
@@ -203,7 +203,7 @@ def list_items(request: TokenRequest, dataset_id: int, asked: Query[schemas.Item
         where=read_where(dataset, asked.where),
         listed=selected.Listed(
             version,
-            read_half(asked.half),
+            read_half(asked.split),
             asked_tags(asked.tag),
             answers_called(dataset, asked.system),
             read_judged(request.auth.team, asked.judged),
@@ -272,8 +272,8 @@ def change_imported_rater(
     return imported_raters(dataset)
 
 
-@datasets.write("POST", "/datasets/{int:dataset_id}/split", Role.EDITOR, schemas.Split, status=201)
-def split_dataset(request: TokenRequest, dataset_id: int, body: schemas.NewSplit) -> Any:
+@datasets.write("POST", "/datasets/{int:dataset_id}/seal", Role.EDITOR, schemas.SealedCopies, status=201)
+def seal_dataset(request: TokenRequest, dataset_id: int, body: schemas.NewSealedCopies) -> Any:
     """Split labelled items into two sealed datasets.
 
     `dev` is for examples a judge is shown, `test` for judging the judge; they share no item, and every label
@@ -287,7 +287,7 @@ def split_dataset(request: TokenRequest, dataset_id: int, body: schemas.NewSplit
         seed=body.seed,
         queues=access.access_queues(team, body.queue_ids),
     )
-    return schemas.halves(made, request.auth.user)
+    return schemas.sealed_copies(made, request.auth.user)
 
 
 def version_or_own(team: Team, version_id: int | None, dataset: Dataset) -> RubricVersion | None:

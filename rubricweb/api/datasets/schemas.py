@@ -1,6 +1,6 @@
 """Shapes of datasets and items."""
 
-# Long because all that is said of a dataset stands here: its items, files that come in, halves, raters.
+# Long because all that is said of a dataset stands here: its items, files that come in, splits, raters.
 
 from datetime import datetime
 from typing import Annotated, Any, cast
@@ -41,7 +41,7 @@ from rubricweb.services.label_files import RaterInFile as ShownRaterInFile
 
 Sealed = Annotated[
     Annotated[str, OneOf(SEALS)] | None,
-    Field(description="Which half of a split it is: examples (dev) or test; null for all other datasets."),
+    Field(description="Which split it is: examples (dev) or test; null for all other datasets."),
 ]
 
 
@@ -92,7 +92,7 @@ class DatasetInList(Schema):
 
 
 class LabelBalance(Schema):
-    """How many items of each half carry one label of one criterion."""
+    """How many items of each split carry one label of one criterion."""
 
     criterion: str
     label: str
@@ -101,17 +101,17 @@ class LabelBalance(Schema):
 
 
 class SameContent(Schema):
-    """Two items, one in each half, with the same prompt and submission."""
+    """Two items, one in each split, with the same prompt and submission."""
 
     dev: str
     test: str
 
 
-class SplitReport(Schema):
-    """How alike the halves of a split are.
+class SealedReport(Schema):
+    """How alike the two splits are.
 
-    `largest_difference` is the largest gap between the halves' shares of a label, 0 to 1. What is in
-    `same_content` or `groups_in_both` leaks from one half into the other.
+    `largest_difference` is the largest gap between the splits' shares of a label, 0 to 1. What is in
+    `same_content` or `groups_in_both` leaks from one split into the other.
     """
 
     seed: int
@@ -126,9 +126,9 @@ class SplitReport(Schema):
 class Dataset(Schema):
     """`own_rubric_count` items bring a rubric of their own; `rubric_version` came in the same file.
 
-    A half of a split has a `seal`, the digest of its items and ground truth with a random `seal_salt`, and
-    the split's report, which counts the labels of both halves. All three are null while you are still to
-    review an item of it, of the other half or of the dataset both come from blind.
+    A sealed split has a `seal`, the digest of its items and ground truth with a random `seal_salt`, and
+    the split's report, which counts the labels of both splits. All three are null while you are still to
+    review an item of it, of the other split or of the dataset both come from blind.
     """
 
     id: int
@@ -147,7 +147,7 @@ class Dataset(Schema):
         Field(description="Key of the HMAC-SHA256 that gives the seal: `RubricDataset.seal(salt)`."),
     ]
     split_of_id: int | None
-    split_report: SplitReport | None
+    split_report: SealedReport | None
     created_by: Username
     created_at: datetime
     archived_at: datetime | None
@@ -224,7 +224,7 @@ class LabelsPlan(Schema):
     first: Annotated[list[LabelInFile], Field(description="The first ten, as they would be read.")]
 
 
-class NewSplit(Input):
+class NewSealedCopies(Input):
     """`n_dev` labelled items become examples, all others the test; `seed` makes the split repeatable."""
 
     n_dev: Annotated[int, Field(ge=1, le=1_000_000)]
@@ -235,12 +235,12 @@ class NewSplit(Input):
     ] = []
 
 
-class Split(Schema):
+class SealedCopies(Schema):
     dev: Dataset
     test: Dataset
 
 
-def halves(made: MadeSplit, viewer: User) -> dict[str, WithFields]:
+def sealed_copies(made: MadeSplit, viewer: User) -> dict[str, WithFields]:
     """The two datasets of a split, for the schema `Split`."""
     return {"dev": dataset_in_full(made.dev, viewer), "test": dataset_in_full(made.test, viewer)}
 
@@ -363,7 +363,7 @@ Narrowed = Annotated[
 ]
 
 
-HALF_ASKED = "Of `dev` or `test` cases, or of those in neither half: `none`."
+SPLIT_ASKED = "Of `dev` or `test` cases, or of those in neither split: `none`."
 
 
 class ItemQuery(ListQuery):
@@ -373,7 +373,7 @@ class ItemQuery(ListQuery):
     ] = ""
     sort: Annotated[str, OneOf(ITEM_ORDERS)] = "position"
     where: Narrowed = []
-    half: Annotated[str, Field(max_length=20, description=HALF_ASKED)] = ""
+    split: Annotated[str, Field(max_length=20, description=SPLIT_ASKED)] = ""
     tag: Annotated[
         list[Annotated[str, Field(max_length=MAX_TAG)]],
         Field(max_length=MAX_TAGS, description="Of cases that have this tag; several must all be there."),
@@ -433,9 +433,9 @@ class AnswerToCase(Schema):
             "are to review an answer to it blind."
         ),
     ]
-    half: Annotated[
+    split: Annotated[
         str | None,
-        Field(description="In which half of the dataset its case is: dev or test, null for neither."),
+        Field(description="In which split of the dataset its case is: dev or test, null for neither."),
     ]
     system: Annotated[
         str | None,
@@ -468,7 +468,7 @@ class AnswerToCase(Schema):
     ]
 
     @staticmethod
-    def resolve_half(item: Any) -> str | None:
+    def resolve_split(item: Any) -> str | None:
         return item.case.half or None
 
     # As `name_systems` says them.

@@ -52,7 +52,7 @@ class Behind(Shape[ShownBehind]):
     """What people and judges did with the items: counts of labels, adjudications, reviews and runs.
 
     `open_reviews` are still asked for in `queues`, `begun_reviews` of them are drafts; `unended_runs` of the
-    `runs` are under way; `held_out` items have a copy in a test half.
+    `runs` are under way; `held_out` items have a copy in a test split.
     """
 
 

@@ -31,7 +31,7 @@ def retire_items(request: TokenRequest, dataset_id: int, body: schemas.ItemsToMo
 
     Lists, new runs and new queues know of them no more; finished runs, their figures and labels keep them. In
     queues that are not closed nobody is asked about them any more: reviews that were not submitted are
-    withdrawn. With `plan` nothing is changed and the answer says what would be. Refused (409) for a half of a
+    withdrawn. With `plan` nothing is changed and the answer says what would be. Refused (409) for a sealed
     split, and (403) while it would tell whose answers they are that you are to review blind.
     """
     dataset = access.access_dataset(request.auth.team, dataset_id)
@@ -64,7 +64,7 @@ def undo_version(request: TokenRequest, dataset_id: int, body: schemas.VersionTo
     Items it added are removed, with the cases and system versions that came with them alone; retired ones are
     current, restored ones retired, corrected ones have the words of before. With `plan` nothing is changed.
     Refused (409) where something stands on it (`stands` of the plan): runs, reviews, exports; for the first
-    version, and for a half of a split.
+    version, and for a sealed split.
     """
     dataset = access.access_dataset(request.auth.team, dataset_id)
     if body.plan:
@@ -81,7 +81,7 @@ def correct_item(request: TokenRequest, item_id: int, body: schemas.ItemWords) -
     An item with the right words takes its place, and this one is retired in the same version: labels, reviews
     and results stay with the words they were given to. Prompt, reference and rubric are those of the case:
     they can be corrected along where no other answer shares it. With `plan` nothing is changed. Refused (409)
-    for a retired item and for a half of a split.
+    for a retired item and for a sealed split.
     """
     item = access.access_item(request.auth.team, item_id)
     words = right_words(body, submission=body.submission, thinking=body.thinking)

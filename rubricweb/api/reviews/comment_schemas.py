@@ -1,4 +1,4 @@
-"""Shapes of comments and notices."""
+"""Shapes of comments and notifications."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -71,8 +71,8 @@ class Comment(Schema):
         return row.criterion.pk if row.criterion else None
 
 
-class NoticeComment(Schema):
-    """The comment a notice is about, in short."""
+class NotificationComment(Schema):
+    """The comment a notification is about, in short."""
 
     id: int
     item_id: int
@@ -80,18 +80,18 @@ class NoticeComment(Schema):
     text: str
 
 
-class Notice(Schema):
+class Notification(Schema):
     """Something that waits for you: about a comment or about a queue."""
 
     id: int
     kind: Annotated[str, OneOf(NoticeKind.values)]
     created_at: datetime
     read_at: datetime | None
-    comment: NoticeComment | None
+    comment: NotificationComment | None
     queue: Named | None
 
 
-class ReadNotices(Input):
+class ReadNotifications(Input):
     ids: Annotated[list[Id] | None, Field(max_length=200, description="Left out: all that you can see.")] = (
         None
     )
@@ -107,4 +107,4 @@ class MailChoice(Input):
 
 
 class MailWish(Shape[ShownMailWish]):
-    """Whether unread notices come by e-mail: you want them, your address is proven, mail is set up."""
+    """Whether unread notifications come by e-mail: you want them, your address is proven, mail is set up."""

@@ -10,7 +10,7 @@ from rubricweb.api.people import Usernames
 from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, Named, OneOf, WithFields
 from rubricweb.api.shapes import Shape
-from rubricweb.models import Blind, Order, QueueState, Rationale, ReviewQueue, User
+from rubricweb.models import Blind, Order, QueueState, ReasonRule, ReviewQueue, User
 from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.datasets.systems import queue_systems
 from rubricweb.selectors.reviews import queues as selected
@@ -111,11 +111,11 @@ Systems = Annotated[
 ]
 
 
-Half = Annotated[
+SplitOfCases = Annotated[
     Annotated[str, OneOf(SEALS)] | None,
     Field(
         description="Ask only about answers to dev or to test cases; null for all. Cannot be changed later: "
-        "cases of the other half never come in."
+        "cases of the other split never come in."
     ),
 ]
 
@@ -127,7 +127,7 @@ class QueuePlanned(Input):
     rubric_version_id: Id | None = None
     criteria: Criteria = []
     systems: Systems = []
-    half: Half = None
+    split: SplitOfCases = None
     source: SourceOrAll = Field(default_factory=AllItems)
     raters_per_item: Annotated[int, Field(ge=1)] = 1
 
@@ -140,7 +140,7 @@ class NewQueue(Input):
     rubric_version_id: Id | None = None
     criteria: Criteria = []
     systems: Systems = []
-    half: Half = None
+    split: SplitOfCases = None
     source: SourceOrAll = Field(default_factory=AllItems)
     raters: Annotated[
         Usernames, Field(description="User names, see GET /team. None of them with `everyone`.")
@@ -164,8 +164,8 @@ class NewQueue(Input):
             "what is done of it is a random sample too. Everything else as in the dataset.",
         ),
     ] = None
-    rationale: Annotated[Rationale, Field(strict=False, description="Which verdicts need a reason.")] = (
-        Rationale.NEVER
+    needs_reason: Annotated[ReasonRule, Field(strict=False, description="Which verdicts need a reason.")] = (
+        ReasonRule.NEVER
     )
     hold_minutes: Annotated[
         int, Field(ge=1, description="After so long without activity an item is offered to somebody else.")
@@ -261,15 +261,15 @@ class Queue(Schema):
             "answered. Null while you are still to review some of them blind."
         ),
     ]
-    half: Annotated[
-        str | None, Field(description="The half of the dataset it is over, dev or test; null for all cases.")
+    split: Annotated[
+        str | None, Field(description="The split of the dataset it is over, dev or test; null for all cases.")
     ]
     run_id: int | None
     raters_per_item: int
     everyone: bool
     blind: Annotated[str, OneOf(Blind.values)]
     order: Annotated[str, OneOf(Order.values)]
-    rationale: Annotated[str, OneOf(Rationale.values)]
+    needs_reason: Annotated[str, OneOf(ReasonRule.values)]
     hold_minutes: int
     imported: bool
     history: Annotated[bool, Field(description="Labels of a file, to be settled by nobody.")]
@@ -279,7 +279,11 @@ class Queue(Schema):
     archived_at: datetime | None
 
     @staticmethod
-    def resolve_half(queue: Any) -> str | None:
+    def resolve_needs_reason(queue: Any) -> str:
+        return str(queue.rationale)
+
+    @staticmethod
+    def resolve_split(queue: Any) -> str | None:
         return queue.half or None
 
     @staticmethod

@@ -44,7 +44,7 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
 
     Over all items of a dataset, those that match a filter, what a run's judge is unsure of, a random sample,
     or chosen items; for chosen members or everybody; about all criteria of the rubric version or some;
-    about answers of every system version or some, to all cases or those of one half.
+    about answers of every system version or some, to all cases or those of one split.
     """
     team = request.auth.team
     dataset = access.access_dataset(team, body.dataset_id)
@@ -56,7 +56,7 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
             rubric_version=version_or_own(team, body.rubric_version_id, dataset),
             criteria=body.criteria,
             systems=versions_called(dataset, body.systems),
-            half=body.half or "",
+            half=body.split or "",
             raters=people(team, body.raters, "raters"),
             everyone=body.everyone,
             raters_per_item=body.raters_per_item,
@@ -64,7 +64,7 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
             source=_source(team, body.source),
             blind=body.blind,
             order=body.order or "",
-            rationale=body.rationale,
+            needs_reason=body.needs_reason,
             hold_minutes=body.hold_minutes,
             instructions=body.instructions,
         ),
@@ -89,7 +89,7 @@ def plan_queue(request: TokenRequest, body: schemas.QueuePlanned) -> Any:
         criteria=body.criteria,
         raters_per_item=body.raters_per_item,
         systems=versions_called(dataset, body.systems),
-        half=body.half or "",
+        half=body.split or "",
     )
 
 

@@ -139,7 +139,7 @@ class NewRun(Input):
             examples=[["assistant@v4"]],
         ),
     ] = []
-    half: Annotated[
+    split: Annotated[
         Annotated[str, OneOf(SEALS)] | None,
         Field(description="Grade only answers to dev or to test cases; null for all."),
     ] = None

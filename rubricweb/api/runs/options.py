@@ -30,7 +30,7 @@ def run_options(team: Team, dataset: Dataset, body: schemas.NewRun, *, viewer: U
         mode=body.mode,
         item_ids=_item_ids(dataset, body, systems, viewer),
         systems=systems,
-        half=body.half or "",
+        half=body.split or "",
     )
 
 
@@ -41,7 +41,7 @@ def _item_ids(
         return body.item_ids
     if body.item_ids is not None:
         raise Invalid.at("sample", "a sample beside item_ids", "one of them")
-    return sample_ids(dataset, body.sample, viewer=viewer, half=body.half or "", systems=systems)
+    return sample_ids(dataset, body.sample, viewer=viewer, half=body.split or "", systems=systems)
 
 
 def _panel(asked: schemas.NewPanel | None) -> Panel | None:

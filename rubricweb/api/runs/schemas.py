@@ -194,8 +194,8 @@ class Run(Schema):
     system: Annotated[
         str, Field(description="The system version whose answers it judges; empty without one.")
     ]
-    half: Annotated[
-        str | None, Field(description="The half of the dataset it is over, dev or test; null for all cases.")
+    split: Annotated[
+        str | None, Field(description="The split of the dataset it is over, dev or test; null for all cases.")
     ]
     launch_id: Annotated[int | None, Field(description="The launch it was started in with others.")]
     autograder: str
@@ -228,7 +228,7 @@ class Run(Schema):
     ]
 
     @staticmethod
-    def resolve_half(run: Any) -> str | None:
+    def resolve_split(run: Any) -> str | None:
         return run.half or None
 
 

@@ -23,7 +23,7 @@ class SavedView(Schema):
     name: str
     kind: ViewKindName
     dataset_id: int | None
-    query: Annotated[str, Field(description="What the address of its list says, as `labels=none&half=dev`.")]
+    query: Annotated[str, Field(description="What the address of its list says, as `labels=none&split=dev`.")]
     shared: bool
     pinned: bool
     created_at: datetime

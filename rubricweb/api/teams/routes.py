@@ -162,10 +162,10 @@ def _link(secret: str) -> str:
     return f"{settings.SITE_URL}{reverse('invitation')}?token={secret}"
 
 
-@teams.read("/journal", Role.VIEWER, list_of(schemas.JournalEntry))
-def list_journal(request: TokenRequest, asked: Query[schemas.JournalQuery]) -> Any:
+@teams.read("/audit-log", Role.VIEWER, list_of(schemas.AuditLogEntry))
+def list_audit_log(request: TokenRequest, asked: Query[schemas.AuditLogQuery]) -> Any:
     """Who did what, newest first."""
-    page = selected.journal(
+    page = selected.audit_log(
         request.auth.team,
         viewer=request.auth.user,
         actor=asked.actor or "",

@@ -1,4 +1,4 @@
-"""Shapes of teams, tokens and the journal."""
+"""Shapes of teams, tokens and the audit log."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -152,14 +152,14 @@ class OwnChoices(Input):
     single_keys: bool
 
 
-class JournalQuery(ListQuery):
+class AuditLogQuery(ListQuery):
     actor: Annotated[
         str | None, Field(max_length=150, description="The user name of who did it.", examples=["alice"])
     ] = None
     kind: Annotated[str, OneOf(KINDS.values())] | None = None
 
 
-class JournalEntry(Schema):
+class AuditLogEntry(Schema):
     """What was done to which row; decisions on items you are still to review blind are left out."""
 
     at: datetime

@@ -43,7 +43,7 @@ class VerdictRow:
     8601 time. ``evidence`` is what was quoted: words, or where they stand too (field, start, end, text;
     offsets in characters). ``rubric_version`` is the number of the version it was given to, ``counts_by`` by
     what a person's label counts for the version the export is read by: "same words", decisions ("carry 12")
-    or "not counted". ``case_id``, ``system`` and ``attempt`` are the item's, as in ItemRecord; ``half`` is
+    or "not counted". ``case_id``, ``system`` and ``attempt`` are the item's, as in ItemRecord; ``split`` is
     dev or test where the cases of the dataset are split. ``final_verdict`` is what a person said after they
     saw the others' verdicts, whether they changed theirs or not, ``final_reason`` what they said of it; empty
     where they said nothing. ``criterion_id`` is the criterion's id, ``rubric`` the rubric and version whose
@@ -71,7 +71,7 @@ class VerdictRow:
     case_id: str | None = field(default=None, kw_only=True)
     system: str | None = field(default=None, kw_only=True)
     attempt: int | None = field(default=None, kw_only=True)
-    half: str | None = field(default=None, kw_only=True)
+    split: str | None = field(default=None, kw_only=True)
     final_verdict: Label | None = field(default=None, kw_only=True)
     final_reason: str | None = field(default=None, kw_only=True)
     criterion_id: str | None = field(default=None, kw_only=True)
@@ -98,7 +98,7 @@ class GroundTruthItem:
     A label is a Verdict, or an option's own label where the criterion is a choice; a check has none.
 
     ``rubric``, ``prompt`` and ``reference`` are the item's own; None means "as the dataset says".
-    ``case_id``, ``system``, ``attempt`` and ``case_tags`` are as in ItemRecord, ``half`` is as in VerdictRow.
+    ``case_id``, ``system``, ``attempt`` and ``case_tags`` are as in ItemRecord, ``split`` as in VerdictRow.
     """
 
     id: str
@@ -116,7 +116,7 @@ class GroundTruthItem:
     system: str = field(default="", kw_only=True)
     attempt: int = field(default=1, kw_only=True)
     case_tags: tuple[str, ...] = field(default=(), kw_only=True)
-    half: str | None = field(default=None, kw_only=True)
+    split: str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class DatasetHead:
         return self.criteria or (() if self.rubric is None else tuple(self.rubric.names))
 
 
-CASE_COLUMNS = ("case_id", "system", "attempt", "half")
+CASE_COLUMNS = ("case_id", "system", "attempt", "split")
 VERDICT_COLUMNS = (
     "item_id",
     "criterion",
@@ -195,7 +195,7 @@ def ground_truth_csv(items: Iterable[GroundTruthItem], head: DatasetHead) -> Ite
 
     Criteria without a settled label have no line. ``rule`` to ``labels`` (a JSON list) say where a label
     comes from, ``effect`` what it does to the score, the two after it to which versions it was given and by
-    what it counts, the last four which case the item answers for which system, and its half. Raises
+    what it counts, the last four which case the item answers for which system, and its split. Raises
     ValueError as ``ground_truth_jsonl`` does.
     """
     yield csv_line((*VERDICT_COLUMNS[:7], *PROVENANCE_COLUMNS, "effect", *LINEAGE_COLUMNS, *CASE_COLUMNS))
@@ -212,7 +212,7 @@ def ground_truth_csv(items: Iterable[GroundTruthItem], head: DatasetHead) -> Ite
                 said = (item.id, criterion.name, GROUND_TRUTH_RATER, label, reason, criterion.kind, value)
                 effect = effect_of(value, criterion.weight)
                 attempt = item.attempt if item.case_id else None
-                case = (item.case_id or None, item.system or None, attempt, item.half)
+                case = (item.case_id or None, item.system or None, attempt, item.split)
                 yield csv_line([*said, *_provenance_cells(origin), effect, *_pin_cells(origin), *case])
 
 

@@ -14,7 +14,7 @@ from rubricweb.management.arguments.common import (
 )
 from rubricweb.management.arguments.data import RATER_KINDS, column, confirmed, some, strict_items
 
-HALVES = ("dev", "test", "none")
+SPLITS = ("dev", "test", "none")
 
 
 # Long because every action of the room is named here, with what they share.
@@ -22,19 +22,19 @@ def datasets(room: argparse.ArgumentParser) -> None:
     """`rubricweb datasets`."""
     room.description = (
         "The datasets of the team, their items and versions, answers of further versions of a system, who "
-        "labelled them in files, and splitting one in two sealed halves."
+        "labelled them in files, and splitting one."
     )
     actions = actions_of(room)
     listed = subcommand(actions, "list", "the datasets, newest first", "datasets.datasets", "list_datasets")
     shown = subcommand(
         actions, "items", "the items of a dataset, without their bodies", "datasets.datasets", "items"
     )
-    halved = subcommand(
+    sealed = subcommand(
         actions,
-        "split",
-        "two sealed halves: examples for judges, and a test of judges",
+        "seal",
+        "copy the labelled items into two sealed datasets, dev and test",
         "datasets.datasets",
-        "split",
+        "seal",
     )
     rated = subcommand(
         actions,
@@ -69,8 +69,8 @@ def datasets(room: argparse.ArgumentParser) -> None:
     named = subcommand(
         actions, "columns", "metadata that lists show and are narrowed by", "datasets.datasets", "columns"
     )
-    one_case, changing = _case(actions), [*_changing(actions), _halves(actions), _tag(actions)]
-    for command in (shown, halved, rated, changed, member, answered, named, one_case, *changing):
+    one_case, changing = _case(actions), [*_changing(actions), _split(actions), _tag(actions)]
+    for command in (shown, sealed, rated, changed, member, answered, named, one_case, *changing):
         command.add_argument("dataset", metavar="DATASET", help="its number, also as id:N, or its name")
     one_case.add_argument("case", metavar="CASE", help="its key, or id:N")
     _answers(answered)
@@ -79,9 +79,9 @@ def datasets(room: argparse.ArgumentParser) -> None:
     some(shown)
     _columns(shown, named)
     shown.add_argument("--sort", default="position", metavar="ORDER", help="position (default), key, …")
-    halved.add_argument("--dev", type=positive, required=True, metavar="N", help="items for examples")
-    halved.add_argument("--seed", type=int, default=0, metavar="N", help="draws the same halves again")
-    halved.add_argument(
+    sealed.add_argument("--dev", type=positive, required=True, metavar="N", help="items for examples")
+    sealed.add_argument("--seed", type=int, default=0, metavar="N", help="repeats the draw")
+    sealed.add_argument(
         "--queue", action="append", default=[], metavar="N|NAME", help="labels that count (default: all)"
     )
     changed.add_argument("rater", metavar="RATER", help="the rater's name, or id:N as `raters` lists it")
@@ -92,7 +92,7 @@ def datasets(room: argparse.ArgumentParser) -> None:
     for command in (
         listed,
         shown,
-        halved,
+        sealed,
         rated,
         changed,
         member,
@@ -117,14 +117,14 @@ def _case(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> arg
     return command
 
 
-def _halves(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
-    """`halves`: cases marked dev or test."""
+def _split(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """`split`: cases marked dev or test."""
     marked = subcommand(
-        actions, "halves", "mark cases dev or test, and show which are", "datasets.halves", "halves"
+        actions, "split", "mark cases dev or test, and show which are", "datasets.splits", "split"
     )
     marked.add_argument("--dev", type=positive, metavar="N", help="split: so many cases for examples")
     marked.add_argument("--extend", action="store_true", help="draw the cases that came after the split")
-    marked.add_argument("--seed", type=int, metavar="N", help="draws the same halves again (default: 0)")
+    marked.add_argument("--seed", type=int, metavar="N", help="repeats the draw (default: 0)")
     return marked
 
 
@@ -336,6 +336,6 @@ def _columns(shown: argparse.ArgumentParser, named: argparse.ArgumentParser) -> 
         ("--run", "RUN", "only items of this run, by its number"),
     ):
         shown.add_argument(name, default="", metavar=metavar, help=what)
-    shown.add_argument("--half", choices=HALVES, help="those of dev or test cases, or of neither (none)")
+    shown.add_argument("--split", choices=SPLITS, help="those of dev or test cases, or of neither (none)")
     named.add_argument("name", nargs="*", metavar="NAME", help="keys of the metadata, at most eight")
     named.add_argument("--none", action="store_true", help="declare none any more")

@@ -45,7 +45,7 @@ def adjudication(room: argparse.ArgumentParser) -> None:
     listed.add_argument("--json", action="store_true", help="print a JSON object a line")
     shown = action("show", "everybody's word on one criterion of one item", unit=True)
     shown.add_argument(
-        "--names", action="store_true", help="say who it was; looking is written down in the journal"
+        "--names", action="store_true", help="say who it was; looking is written down in the audit log"
     )
     shown.add_argument("--json", action="store_true", help="print JSON")
     decided = action("decide", "say what stands for one criterion of one item", unit=True)
@@ -72,7 +72,7 @@ def adjudication(room: argparse.ArgumentParser) -> None:
         command.add_argument("--json", action="store_true", help="print JSON")
     stands = action("truth", "what stands for an item, by which rule, from which labels")
     _item(stands)
-    stands.add_argument("--names", action="store_true", help="say who it was; the journal says you looked")
+    stands.add_argument("--names", action="store_true", help="say who it was; the audit log says you looked")
     stands.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -58,7 +58,7 @@ def queues(room: argparse.ArgumentParser) -> None:
         help="ask about this version's answers alone; several times; fixed once the queue is open",
     )
     opened.add_argument(
-        "--half",
+        "--split",
         choices=("dev", "test"),
         default="",
         help="ask about answers to these cases alone; fixed once the queue is open",
@@ -79,7 +79,7 @@ def queues(room: argparse.ArgumentParser) -> None:
         help="(default: drawn for a sample, else dataset)",
     )
     opened.add_argument(
-        "--rationale",
+        "--needs-reason",
         default="never",
         choices=("never", "unmet", "always"),
         help="what needs a reason",

@@ -148,7 +148,7 @@ def grade(command: argparse.ArgumentParser) -> None:
         "(with --no-store one)",
     )
     command.add_argument(
-        "--half", choices=("dev", "test"), default="", help="grade only answers to these cases"
+        "--split", choices=("dev", "test"), default="", help="grade only answers to these cases"
     )
     command.add_argument(
         "--min-score", type=finite, metavar="X", help="exit 100 when the mean score is below X"

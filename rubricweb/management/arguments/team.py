@@ -1,4 +1,4 @@
-"""Arguments of the commands about a team's settings: endpoints, members, tokens, the journal."""
+"""Arguments of the commands about a team's settings: endpoints, members, tokens, the audit log."""
 
 import argparse
 
@@ -238,8 +238,8 @@ def shared_links(room: argparse.ArgumentParser) -> None:
         team_and_person(command)
 
 
-def journal(command: argparse.ArgumentParser) -> None:
-    """`rubricweb journal`."""
+def audit_log(command: argparse.ArgumentParser) -> None:
+    """`rubricweb audit-log`."""
     command.add_argument("--actor", default="", metavar="USER", help="only what this person did")
     command.add_argument(
         "--kind", default="", metavar="KIND", help="only what was done to a run, an item, a rubric version, …"

@@ -229,7 +229,7 @@ def _print(comparison: Comparison) -> None:
         )
     _print_leading(comparison)
     if comparison.look is not None:
-        which = f"look {comparison.look.number} at the test half of {comparison.look.dataset}"
+        which = f"look {comparison.look.number} at the test split of {comparison.look.dataset}"
         confidence = share(comparison.look.confidence, 1)
         console.print(f"This is {which}: what is claimed holds at {confidence}, intervals at 95% each.")
     _print_left_out(comparison)

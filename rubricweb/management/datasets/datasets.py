@@ -1,4 +1,4 @@
-"""`rubricweb datasets`: the datasets of a team, their items and halves, at the terminal."""
+"""`rubricweb datasets`: the datasets of a team, their items and splits, at the terminal."""
 
 import argparse
 
@@ -37,7 +37,7 @@ def list_datasets(options: argparse.Namespace) -> int:
         for row in page.rows:
             print_shape(DatasetInList, row)
     elif page.rows:
-        rows = table(("id", "dataset", "half"), ("imported", "items", "runs"))
+        rows = table(("id", "dataset", "split"), ("imported", "items", "runs"))
         for row in page.rows:
             figures = (count(row.item_count or 0), count(row.run_count))  # type: ignore[attr-defined]  # the selector counts
             rows.add_row(str(row.pk), row.name, row.sealed_as, moment(row.created_at), *figures)
@@ -55,7 +55,7 @@ def items(options: argparse.Namespace) -> int:
     where = read_where(dataset, options.where)
     listed = selected.Listed(
         selected.read_version(options.version),
-        options.half or "",
+        options.split or "",
         asked_tags(options.tag),
         answers_called(dataset, options.system),
         read_judged(actor.team, vars(options)),
@@ -79,7 +79,7 @@ def items(options: argparse.Namespace) -> int:
         for row in page.rows:
             print_shape(ItemInList, row)
     elif page.rows:
-        rows = table(("id", "item", "system", "half", "tags", "begins"), ("characters",))
+        rows = table(("id", "item", "system", "split", "tags", "begins"), ("characters",))
         for row in page.rows:
             begins, characters = row.excerpt, row.characters  # type: ignore[attr-defined]  # the selector measures
             system = row.system or ""  # type: ignore[attr-defined]  # the selector names it
@@ -116,15 +116,15 @@ def columns(options: argparse.Namespace) -> int:
     return 0
 
 
-def split(options: argparse.Namespace) -> int:
-    """Two sealed halves of the labelled items: examples for judges, and a test of judges."""
+def seal(options: argparse.Namespace) -> int:
+    """Two sealed splits of the labelled items: examples for judges, and a test of judges."""
     actor, dataset = _dataset(options, Role.EDITOR)
     queues = [lookup.queue_called(actor.team, name) for name in options.queue]
     made = splits.split_dataset(dataset, n_dev=options.dev, by=actor.user, seed=options.seed, queues=queues)
     if options.json:
-        from rubricweb.api.datasets.schemas import Split, halves
+        from rubricweb.api.datasets.schemas import SealedCopies, sealed_copies
 
-        print_shape(Split, halves(made, actor.user))
+        print_shape(SealedCopies, sealed_copies(made, actor.user))
         return 0
     return say(
         *(

@@ -79,7 +79,7 @@ def show(options: argparse.Namespace) -> int:
         ("chosen", " ".join(source)),
         ("criteria", ", ".join(one.name for one in queue.criteria.all()) or "all"),
         ("answers of", systems_words(queue_systems([queue], viewer=actor.user, team=actor.team)[queue.pk])),
-        *([("half", f"{queue.half} cases")] if queue.half else []),
+        *([("split", f"{queue.half} cases")] if queue.half else []),
         ("people", f"{people}; order: {queue.get_order_display()}; blind: {queue.get_blind_display()}"),
         ("submitted", f"{count(progress.submitted)} of {count(progress.wanted)}"),
         ("drafts", f"{count(progress.drafts)}, {count(progress.expired)} of them released"),
@@ -116,7 +116,7 @@ def new(options: argparse.Namespace) -> int:
             criteria=criteria,
             raters_per_item=options.raters_per_item,
             systems=systems,
-            half=options.half,
+            half=options.split,
         )
         answers = "" if plan.answers is None else f", {count(plan.answers)} answers"
         work = f", about {duration(plan.seconds)} of work" if plan.seconds is not None else ""
@@ -131,7 +131,7 @@ def new(options: argparse.Namespace) -> int:
             rubric_version=version,
             criteria=criteria,
             systems=systems,
-            half=options.half,
+            half=options.split,
             raters=[lookup.person_called(name) for name in options.rater],
             everyone=options.everyone,
             raters_per_item=options.raters_per_item,
@@ -139,7 +139,7 @@ def new(options: argparse.Namespace) -> int:
             source=source,
             blind=options.blind,
             order=options.order,
-            rationale=options.rationale,
+            needs_reason=options.needs_reason,
             hold_minutes=options.hold,
             instructions=read_text_file(options.instructions) if options.instructions else "",
         ),

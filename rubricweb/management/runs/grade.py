@@ -97,10 +97,10 @@ def _check(options: argparse.Namespace) -> None:
     if options.plan and options.resume is not None:
         raise Invalid("--plan is for a run that is to be started; --resume goes on with one that was.")
     starting = options.no_cap or options.no_cache or options.sample or options.item or options.system
-    starting = starting or options.half
+    starting = starting or options.split
     if options.resume is not None and starting:
         raise Invalid(
-            "--no-cap, --no-cache, --sample, --item, --system and --half are for a run that is to be "
+            "--no-cap, --no-cache, --sample, --item, --system and --split are for a run that is to be "
             "started, not for --resume."
         )
     if options.sample and options.item:
@@ -180,7 +180,7 @@ def _run_options(
     systems = versions_called(dataset, options.system)
     item_ids = lookup.items_called(dataset, options.item, viewer=actor.user) if options.item else None
     if options.sample:
-        item_ids = sample_ids(dataset, options.sample, viewer=actor.user, half=options.half, systems=systems)
+        item_ids = sample_ids(dataset, options.sample, viewer=actor.user, half=options.split, systems=systems)
     return replace(
         _judges(options, actor, stack, dataset, rubric_version),
         few_shot_from=_examples(options, actor),
@@ -192,7 +192,7 @@ def _run_options(
         use_cache=not options.no_cache,
         item_ids=item_ids,
         systems=systems,
-        half=options.half,
+        half=options.split,
     )
 
 

@@ -53,7 +53,7 @@ STORED_ONLY = (
         "resume",
         "sample",
         "item",
-        "half",
+        "split",
         "json",
     ),
     *("team", "user"),

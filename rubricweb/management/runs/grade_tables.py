@@ -51,7 +51,7 @@ def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
     if ended.system:
         table.add_row("system", ended.system)
     if ended.half:
-        table.add_row("half", f"{ended.half} cases")
+        table.add_row("split", f"{ended.half} cases")
     table.add_row("items", f"{progress.graded} of {progress.items} graded")
     table.add_row("mean score", mean_words(result.mean, result.unit))
     if result.low_end.lowest is not None:

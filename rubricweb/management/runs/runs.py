@@ -132,7 +132,7 @@ def show(options: argparse.Namespace) -> int:
         *_judge_version(run, actor),
         *grade_tables.graded_by_and_over(run),
         *([("system", run.system)] if run.system else []),
-        *([("half", f"{run.half} cases")] if run.half else []),
+        *([("split", f"{run.half} cases")] if run.half else []),
         *watching.lines(progress),
     ]
     if progress.stop_reason:

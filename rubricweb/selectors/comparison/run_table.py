@@ -190,7 +190,7 @@ def _share(counts: CriterionCounts) -> CriterionShare:
 def _kappa(run: Run, viewer: User) -> tuple[Figure | None, str]:
     """κ of the run's judge with people, or why it is not shown."""
     if Case.objects.filter(dataset=run.dataset_id, half=SEALS[1]).exists():
-        return None, "On Compare: each look at the test half is counted there."
+        return None, "On Compare: each look at the test split is counted there."
     queues = queues_to_compare(run)
     if not queues:
         return None, "No labels by people."

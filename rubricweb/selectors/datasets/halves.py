@@ -91,7 +91,7 @@ def read_half(text: str) -> str:
     """As addresses and commands say it: dev, test, none (of neither), or nothing for all. Raises Invalid."""
     if text in ("", *HALVES):
         return text
-    raise Invalid.at("half", repr(text[:40]), ", ".join(HALVES))
+    raise Invalid.at("split", repr(text[:40]), ", ".join(HALVES))
 
 
 def of_half(items: QuerySet[Item], half: str) -> QuerySet[Item]:
@@ -107,11 +107,11 @@ def in_half(items: QuerySet[Item], dataset: Dataset, half: str) -> QuerySet[Item
     if not half:
         return items
     if half not in SEALS:
-        raise Invalid.at("half", repr(half[:40]), ", ".join(SEALS))
+        raise Invalid.at("split", repr(half[:40]), ", ".join(SEALS))
     found = of_half(items, half)
     if not found.exists():
         raise Invalid.at(
-            "half", f"no {half} case in {dataset}", "all cases, or a dataset whose cases are split"
+            "split", f"no {half} case in {dataset}", "all cases, or a dataset whose cases are split"
         )
     return found
 

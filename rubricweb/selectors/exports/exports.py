@@ -147,7 +147,7 @@ def verdict_rows(
             rubric_version=row.criterion.version.number,
             counts_by=counted.counts_by(row),
             **({} if row.item_id in unnamed else case_columns(row.item)),
-            half=row.item.case.half or None,
+            split=row.item.case.half or None,
             **{**final_said(row), "final_verdict": read.final},
             criterion_id=read.id,
             rubric=read.rubric,

@@ -108,7 +108,7 @@ def ground_truth_items(
             system="" if id_instead else system,
             attempt=1 if id_instead else item.attempt,
             case_tags=tuple(tags),
-            half=item.case.half or None,
+            split=item.case.half or None,
             ground_truth=_labels(map(truths.get, units)) if is_labelled else None,
             ground_truth_reasons=tuple(_why(settled, unit) for unit in units) if is_labelled else None,
             ground_truth_provenance=tuple(_origin(settled, unit) for unit in units) if is_labelled else None,

@@ -10,7 +10,7 @@ from rubricweb.engine.submission import Submission
 from rubricweb.errors import NotFound
 from rubricweb.models import Criterion, Judgement, Review, Team, User
 from rubricweb.selectors.blinding import require_own_visible
-from rubricweb.selectors.labels.rationale import labels_with_reason
+from rubricweb.selectors.labels.reasons import labels_with_reason
 from rubricweb.selectors.reviews.evidence import place_words
 
 

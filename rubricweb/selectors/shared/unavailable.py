@@ -64,7 +64,7 @@ class SuggestedSample:
         if self.system_version is not None:
             asked["systems"] = self.system_version.pk
         if self.half:
-            asked["half"] = self.half
+            asked["split"] = self.half
         return urlencode(asked)
 
     @property
@@ -82,7 +82,7 @@ class SuggestedSample:
             version,
         ]
         words += [word for name in self.systems for word in ("--system", name)]
-        words += ["--half", self.half] if self.half else []
+        words += ["--split", self.half] if self.half else []
         return shlex.join([*words, "--sample", str(self.size), "--rater", "USER"])
 
 

@@ -1,4 +1,4 @@
-"""A team as its settings pages show it: members, tokens, journal."""
+"""A team as its settings pages show it: members, tokens, audit log."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -96,14 +96,14 @@ KINDS = {
     "systemversion": "system version",
     "team": "team",
 }
-"""What a line of the journal can be about: the model's name → the words for it."""
+"""What a line of the audit log can be about: the model's name → the words for it."""
 
 
 ACTORS_NAMED = 20
 
 
 @dataclass(frozen=True)
-class JournalLine:
+class AuditLogLine:
     """One thing somebody did. `actor` None is the app itself; `detail` is (name, value) pairs.
 
     `label` is "" for an item without a key that somebody gave it, and where that is kept from the viewer: see
@@ -132,14 +132,14 @@ CODES = ("cause", "choice", "decision", "kind")
 
 
 @dataclass(frozen=True)
-class JournalPage:
+class AuditLogPage:
     """`rows` of one page; `next_cursor` opens the following page, None on the last one."""
 
-    rows: tuple[JournalLine, ...]
+    rows: tuple[AuditLogLine, ...]
     next_cursor: str | None
 
 
-def journal(
+def audit_log(
     team: Team,
     *,
     viewer: User,
@@ -147,7 +147,7 @@ def journal(
     kind: str = "",
     cursor: str | None = None,
     size: int = 50,
-) -> JournalPage:
+) -> AuditLogPage:
     """Who did what, newest first. Decisions on items the viewer is still to review blind are left out, and
     the keys of the other answers to their cases; of runs whose calls are withheld, why one stopped, how much
     was left to do, and how many calls were pruned; and by which decisions others' exports count labels, which
@@ -167,7 +167,7 @@ def journal(
     items = [row.target_id for row in page.rows if row.target_kind == "item" and row.target_id is not None]
     unnamed = _with_hidden_keys(items, viewer, team) if reviews_blind else set()
     lines = [
-        JournalLine(
+        AuditLogLine(
             actor=str(row.actor) if row.actor else None,
             verb=row.verb,
             kind=KINDS.get(row.target_kind, row.target_kind),
@@ -180,7 +180,7 @@ def journal(
         )
         for row in page.rows
     ]
-    return JournalPage(tuple(lines), page.next_cursor)
+    return AuditLogPage(tuple(lines), page.next_cursor)
 
 
 def _label(row: JournalEntry, unnamed: Collection[int]) -> str:
@@ -215,7 +215,7 @@ def _actor_called(team: Team, rows: QuerySet[JournalEntry], name: str) -> int:
     return person.pk
 
 
-# What the journal keeps of a run that depends on how many calls it made.
+# What the audit log keeps of a run that depends on how many calls it made.
 TELLING = {"paused": "why", "gave up on": "why", "resumed": "items"}
 # What it keeps of labels and decisions of others: by which decisions an export counts labels, how many units
 # everybody agreed on.

@@ -58,7 +58,7 @@ def notice_for(team: Team, notice_id: int, user: User) -> Notice:
     """The access check of a notice: only the person it is for comes in, from an older mail too."""
     notice = _readable(user, team).filter(pk=notice_id).first() if 0 < notice_id < 2**63 else None
     if notice is None:
-        raise NotFound("notice")
+        raise NotFound("notification")
     return notice
 
 

@@ -110,7 +110,7 @@ def import_dataset_file(
         dataset = new_dataset(team, file, name, by=by)
         count = store(dataset, without_skipped(batches, choices), by=by, filename=filename)
         stored = StoredItems.of(dataset, count, file, preview)
-        record(team, by, "imported", dataset, **journal_details(stored, filename))
+        record(team, by, "imported", dataset, **audit_details(stored, filename))
     return stored
 
 
@@ -185,7 +185,7 @@ def add_read_items(
     require_confirmed(preview, choices)
     count = store(dataset, without_skipped(batches, choices), by=by, filename=filename)
     stored = StoredItems.of(dataset, count, file, preview)
-    record(dataset.team, by, "added items to", dataset, **journal_details(stored, filename))
+    record(dataset.team, by, "added items to", dataset, **audit_details(stored, filename))
     return stored
 
 
@@ -216,7 +216,7 @@ def hold_with_rubric(dataset: Dataset) -> None:
 def require_unsealed(dataset: Dataset) -> None:
     if dataset.sealed_as:
         raise Conflict(
-            f"{dataset} is sealed as the {dataset.sealed_as} half of a split: the seal covers its items, "
+            f"{dataset} is sealed as the {dataset.sealed_as} split: the seal covers its items, "
             "which stay as they are. Change the dataset it came from, or import another."
         )
 
@@ -283,7 +283,7 @@ def name_taken(name: str) -> str:
     return f"The team already has a dataset called {name!r}; give this one another name."
 
 
-def journal_details(stored: StoredItems, filename: str) -> dict[str, Any]:
+def audit_details(stored: StoredItems, filename: str) -> dict[str, Any]:
     """What the audit log says of an import."""
     left_out = len(stored.left_out) + stored.more_left_out
     details: dict[str, Any] = {"items": stored.items, "file": filename}

@@ -354,7 +354,7 @@ def _store(job: DatasetImport, worker: str, now: Callable[[], datetime]) -> bool
     more = job.found["left_out_count"] - len(left_out)
     stored = datasets.StoredItems(dataset, count, left_out, more, preview_from(job.found.get("preview")))
     verb = "imported" if job.kind == ImportKind.DATASET else "added items to"
-    record(job.team, by, verb, dataset, **datasets.journal_details(stored, job.filename))
+    record(job.team, by, verb, dataset, **datasets.audit_details(stored, job.filename))
     job.dataset = dataset
     DatasetImport.objects.filter(pk=job.pk).update(dataset=dataset, rows_stored=count)
     _end(job.pk, ImportState.DONE, now())

@@ -58,9 +58,9 @@ def split_dataset(
     halves. Each is sealed: its digest, with a salt, covers items and ground truth. Raises Withheld where
     verdicts on items are hidden from the person who splits, Invalid for an `n_dev` that leaves a half empty
     or labels of several rubrics, Conflict when a name is taken, somebody labels meanwhile or a blind queue
-    over the dataset is open: its raters could read the labels in the halves.
+    over the dataset is open: its raters could read the labels in the splits.
     """
-    why = "and which half an item falls into would tell of them"
+    why = "and which split an item falls into would tell of them"
     require_nothing_hidden(by, dataset.team, dataset.pk, why=why)
     # What the seals cover is what is copied: nobody corrects or adds items in between; see below for labels.
     dataset_versions.hold(dataset)
@@ -102,7 +102,7 @@ def _check(dataset: Dataset, queues: Sequence[ReviewQueue]) -> None:
     blind = unclosed.exclude(blind=Blind.NONE).first()
     if blind is not None:
         raise Conflict(
-            f"The blind queue {blind} over {dataset} is open: its raters could read labels in the halves. "
+            f"The blind queue {blind} over {dataset} is open: its raters could read labels in the splits. "
             "Close it first."
         )
 
@@ -199,7 +199,7 @@ def _copy_labels(
         if version is not None and several:
             what += f" by v{version.number}"
         name = f"{what} of {half.name}"[:NAME_MAX]
-        taken = f"The team already has a queue called {name!r}; the labels of a half need that name."
+        taken = f"The team already has a queue called {name!r}; the labels of a sealed split need that name."
         with saved_unless_taken(taken):
             return copies.label_queue(half, version, name, by=by)
 

@@ -117,7 +117,7 @@ def try_judge(
 ) -> Trial:
     """Asks the judge one question, live and within `seconds`, and says how that went; no failure raises.
 
-    Written to the journal before it is asked. Raises Invalid for a judge the team does not have, Conflict
+    Written to the audit log before it is asked. Raises Invalid for a judge the team does not have, Conflict
     when the team has made `PER_MINUTE` trials within the last minute.
     """
     config = endpoints.judge_to_ask(team, judge_id)

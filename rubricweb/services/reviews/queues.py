@@ -21,7 +21,7 @@ from rubricweb.models import (
     QueueState,
     QueueSystemVersion,
     Rater,
-    Rationale,
+    ReasonRule,
     Review,
     ReviewQueue,
     ReviewState,
@@ -77,7 +77,7 @@ class QueueRequest:
     source: Source = WHOLE_DATASET
     blind: str = Blind.BOTH
     order: str = ""
-    rationale: str = Rationale.NEVER
+    needs_reason: str = ReasonRule.NEVER
     hold_minutes: int = 30
     instructions: str = ""
     criteria: Sequence[int | str] = ()
@@ -111,7 +111,7 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
         raise Invalid.about(
             "order", "Only a random sample is handed out as it was drawn; choose another order."
         )
-    _require_known("rationale", asked.rationale, Rationale.values)
+    _require_known("needs_reason", asked.needs_reason, ReasonRule.values)
     require_hold(asked.hold_minutes)
     require_listed(dataset)
     if source.kind == ALL:
@@ -136,7 +136,7 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
             everyone=asked.everyone,
             blind=asked.blind,
             order=order,
-            rationale=asked.rationale,
+            rationale=asked.needs_reason,
             hold_minutes=asked.hold_minutes,
             instructions=asked.instructions,
             source=chosen.source,

@@ -21,7 +21,7 @@ from rubricweb.models import (
     ReviewQueue,
     ReviewState,
 )
-from rubricweb.selectors.labels.rationale import incomplete, lacks_reason
+from rubricweb.selectors.labels.reasons import incomplete, lacks_reason
 from rubricweb.services.labels import allowed_answers, checked_label
 from rubricweb.services.reviews import assignments, calibration, extra_raters
 from rubricweb.services.reviews.evidence import Span, checked_evidence
@@ -322,7 +322,7 @@ def skip(review: Review, *, reason: str) -> None:
 
 
 def _place(review: Review) -> dict[str, str]:
-    """What the journal says about where a review was: never anything about its verdicts."""
+    """What the audit log says about where a review was: never anything about its verdicts."""
     return {"item": str(review.item), "queue": review.queue.name}
 
 

@@ -84,7 +84,7 @@ def snapshot(
         raise Invalid.at("few_shot.seed", str(asked.seed), "a whole number from 0")
     if asked.dataset.sealed_as == TEST:
         raise Invalid.at(
-            "few_shot.dataset", f"{asked.dataset}, sealed as a test half", "a dev half, or another dataset"
+            "few_shot.dataset", f"{asked.dataset}, sealed as a test split", "a dev split, or another dataset"
         )
     if asked.queue is not None and asked.queue.dataset_id != asked.dataset.pk:
         raise Invalid.at("few_shot.queue", f"{asked.queue}", f"a queue over {asked.dataset}")
@@ -217,8 +217,8 @@ def _drawn(
     if not examples.by_criterion and len(candidates) < len(labels):
         raise Invalid.at(
             "few_shot.dataset",
-            f"{asked.dataset}, whose labelled cases are all of a test half or graded by the run",
-            "labelled cases that are neither: a run over the test half alone, or another dataset",
+            f"{asked.dataset}, whose labelled cases are all of a test split or graded by the run",
+            "labelled cases that are neither: a run over the test split alone, or another dataset",
         )
     if not examples.by_criterion:
         raise Invalid.at(

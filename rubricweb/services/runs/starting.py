@@ -275,7 +275,7 @@ def _chosen(dataset: Dataset, options: RunOptions, by: User | None) -> QuerySet[
     if options.item_ids is not None:
         # The run, or why it is refused, names the version that gave them.
         require_unblinded(dataset, options.item_ids, by)
-        of = f"{dataset}, of its {options.half} half" if options.half else str(dataset)
+        of = f"{dataset}, of its {options.half} split" if options.half else str(dataset)
         items = _named(of, items, options.item_ids)
     if not options.systems:
         return _of_listed_systems(items, are_named=options.item_ids is not None)

@@ -25,7 +25,7 @@ from rubricweb.models import (
     User,
 )
 
-# Named one by one, because the journal has a word for each: `selectors.teams.members.KINDS`.
+# Named one by one, because the audit log has a word for each: `selectors.teams.members.KINDS`.
 Recorded = (
     ApiToken
     | Dataset
@@ -51,7 +51,7 @@ Recorded = (
 def record(
     team: Team, actor: User | None, verb: str, target: Recorded | None = None, **detail: Any
 ) -> JournalEntry:
-    """One line of the team's journal: who did what to which row. `detail` must be JSON."""
+    """One line of the team's audit log: who did what to which row. `detail` must be JSON."""
     return JournalEntry.objects.create(
         team=team,
         actor=actor,

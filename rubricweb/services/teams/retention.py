@@ -46,7 +46,7 @@ def prune(team: Team, *, now: datetime, batch: int = 500, at_most: int | None = 
 
     Verdicts, reasons, tokens, cost and errors stay; a pruned call answers no question again. What was
     answered in tries goes as a whole, and is not counted: nothing else was kept of it. Works in transactions
-    of `batch` calls, each of which tells the journal's one line how many there are by now, and stops after
+    of `batch` calls, each of which tells the audit log's one line how many there are by now, and stops after
     `at_most`: the rest is due next time. Doing it twice does nothing.
     """
     if team.keep_calls_days is None:

@@ -10,7 +10,7 @@ from rubricweb.models import Dataset, Membership, Role, SavedView, ViewKind
 NAME_MAX, QUERY_MAX, MOST = 100, 2000, 200
 NARROWS = {
     ViewKind.ITEMS: (
-        *("q", "where", "half", "tag", "system", "order", "version"),
+        *("q", "where", "split", "tag", "system", "order", "version"),
         *("labels", "by", "score_from", "score_to", "errors", "run"),
     ),
     ViewKind.RUNS: ("dataset", "rubric", "state", "judge_version"),

@@ -25,7 +25,7 @@ def person_of_link(token: str) -> User | None:
 def remove_second_factor(user: User) -> bool:
     """Forgets the authenticator app and the recovery codes of somebody who lost them; False without any.
 
-    The journal of each of their teams says so.
+    The audit log of each of their teams says so.
     """
     removed, _ = Authenticator.objects.filter(user=user).delete()
     if removed:

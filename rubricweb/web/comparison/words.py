@@ -165,7 +165,7 @@ def bias_words(agreement: ScoreAgreement, confidence: float) -> str:
 
     Claimed where both the interval of the bias and the paired t test say so: where few items differ from the
     rest the interval is the wider of the two. `confidence` is that of the comparison's claims: at a look at a
-    test half it is higher.
+    test split it is higher.
     """
     p, tested = p_against(agreement.bias), agreement.bias_t.p
     if p is None:

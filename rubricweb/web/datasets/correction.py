@@ -31,7 +31,7 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
     is_sent = request.method == "POST"
     # What was typed while somebody else corrected the item is shown again, with why it is refused.
     if (item.retired_in != NOT_RETIRED and not is_sent) or item.dataset.sealed_as:
-        messages.info(request, "Only current items outside of sealed halves can be corrected.")
+        messages.info(request, "Only current items outside of sealed splits can be corrected.")
         return redirect("item", request.team.slug, item.pk)
     words = {"submission": item.submission}
     if item.thinking is not None:
@@ -68,7 +68,7 @@ def case(request: TeamRequest, case_id: int) -> HttpResponse:
     case = access.access_case(request.team, case_id)
     back = reverse("dataset", args=[request.team.slug, case.dataset_id])
     if case.dataset.sealed_as:
-        messages.info(request, "Cases of sealed halves stay as they are.")
+        messages.info(request, "Cases of sealed splits stay as they are.")
         return redirect(back)
     words = _case_words(words_of(Case(pk=case.pk, wording=_wording(request, case))))
     form = CorrectionForm(request.POST or None, words, wording=case.wording)

@@ -179,7 +179,7 @@ class SplitForm(forms.Form):
         initial=10,
         label="Items for examples",
         widget=forms.NumberInput(attrs={"class": "input--short"}),
-        help_text="They go to the dev half; every other labelled item goes to the test half.",
+        help_text="They become dev; every other labelled item becomes test.",
     )
     seed = forms.IntegerField(
         min_value=0,
@@ -187,7 +187,6 @@ class SplitForm(forms.Form):
         initial=0,
         label="Seed",
         widget=forms.NumberInput(attrs={"class": "input--short"}),
-        help_text="The same seed gives the same halves.",
     )
 
     def refuse(self, error: Invalid | Conflict | Withheld) -> None:
@@ -226,9 +225,7 @@ class CorrectionForm(forms.Form):
     """
 
     wording = forms.IntegerField(required=False, widget=forms.HiddenInput)
-    note = forms.CharField(
-        max_length=200, required=False, label="Why", help_text="For those who read it later."
-    )
+    note = forms.CharField(max_length=200, required=False, label="Why")
 
     def __init__(self, data: Any, words: dict[str, str], *, wording: int) -> None:
         super().__init__(data, initial={"wording": wording})

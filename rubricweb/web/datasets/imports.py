@@ -49,7 +49,7 @@ def add_items(request: TeamRequest, dataset_id: int) -> HttpResponse:
     """The same two steps for more items of a dataset there is."""
     dataset = access.access_dataset(request.team, dataset_id)
     if dataset.sealed_as:
-        raise Conflict(f"{dataset} is sealed as a half of a split: add items to the dataset it came from.")
+        raise Conflict(f"{dataset} is a sealed split: add items to the dataset it came from.")
     return _bring_in(request, dataset)
 
 

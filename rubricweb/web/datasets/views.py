@@ -63,7 +63,9 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     search, order = searched(request.GET), request.GET.get("order", "position")
     where = read_where(dataset, request.GET.getlist("where"))
     version = selectors.read_version(request.GET.get("version", ""))
-    half, tags = read_half(request.GET.get("half", "")), asked_tags(request.GET.getlist("tag"))
+    # Views that were saved before say `half`.
+    half = read_half(request.GET.get("split", request.GET.get("half", "")))
+    tags = asked_tags(request.GET.getlist("tag"))
     system = answers_called(dataset, request.GET.get("system", ""))
     judged = read_judged(request.team, request.GET)
     context: dict[str, Any] = {
@@ -124,7 +126,7 @@ def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
     """Goes on with the ticked items, or with all that match the search, to what is to be done with them."""
     dataset = access.access_dataset(request.team, dataset_id)
     search, where = searched(request.POST), read_where(dataset, request.POST.getlist("where"))
-    half, tags = read_half(text_of(request.POST, "half")), asked_tags(request.POST.getlist("tag"))
+    half, tags = read_half(text_of(request.POST, "split")), asked_tags(request.POST.getlist("tag"))
     system = answers_called(dataset, text_of(request.POST, "system"))
     judged = read_judged(request.team, request.POST)
     chosen = selected_items(request.POST)
@@ -140,7 +142,7 @@ def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
         )
     back = reverse("dataset", args=[request.team.slug, dataset.pk])
     narrowed = [("q", search)] * bool(search) + [("where", f"{name}={value}") for name, value in where]
-    narrowed += [("half", half)] * bool(half) + [("tag", tag) for tag in tags]
+    narrowed += [("split", half)] * bool(half) + [("tag", tag) for tag in tags]
     narrowed += [("system", system)] * bool(system) + judged.as_query
     return use(request, chosen, back=f"{back}?{urlencode(narrowed)}" if narrowed else back)
 
@@ -200,8 +202,8 @@ def _ground_truth(request: TeamRequest, item: Item) -> dict[str, Any]:
 
 
 @team_page(Role.EDITOR)
-def split(request: TeamRequest, dataset_id: int) -> HttpResponse:
-    """Asks how many items examples are drawn from; the answer opens the half they are in."""
+def seal(request: TeamRequest, dataset_id: int) -> HttpResponse:
+    """Asks how many items examples are drawn from; the answer opens the dataset they are in."""
     dataset = access.access_dataset(request.team, dataset_id)
     form = SplitForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -212,10 +214,10 @@ def split(request: TeamRequest, dataset_id: int) -> HttpResponse:
         else:
             report = made.report
             words = f"{report.n_train:,} items for examples, {report.n_test:,} to test on."
-            messages.success(request, f"{dataset} is split: {words}")
+            messages.success(request, f"{dataset} is copied into two sealed datasets: {words}")
             return redirect("dataset", request.team.slug, made.dev.pk)
     context = {"dataset": dataset, "form": form}
-    return render(request, "datasets/split.html", context, status=422 if form.errors else 200)
+    return render(request, "datasets/seal.html", context, status=422 if form.errors else 200)
 
 
 @team_page(Role.EDITOR)

@@ -13,7 +13,7 @@ TOPICS = (
     ("datasets/<int:dataset_id>/add/", "formats", "datasets-json-jsonl-csv-yaml-parquet"),
     ("datasets/<int:dataset_id>/labels/", "formats", "labels-csv-or-jsonl"),
     ("datasets/combin", "changing-datasets", "combining-datasets"),
-    ("datasets/<int:dataset_id>/halves/", "changing-datasets", "splitting-cases"),
+    ("datasets/<int:dataset_id>/split/", "changing-datasets", "splitting-cases"),
     ("cases/", "changing-datasets", "the-page-of-a-case"),
     ("datasets/", "changing-datasets", ""),
     ("judges/<int:judge_id>/", "wording-judges", ""),
@@ -35,7 +35,7 @@ TOPICS = (
     ("settings/spending/", "costs", ""),
     ("settings/retention/", "endpoints", "how-long-it-is-kept"),
     ("settings/tokens/", "api", "a-token"),
-    ("settings/journal/", "team", "the-journal"),
+    ("settings/audit-log/", "team", "the-audit-log"),
     ("settings/", "team", ""),
     ("manage/", "team", "renaming-and-archiving"),
 )

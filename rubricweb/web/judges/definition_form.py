@@ -42,9 +42,7 @@ class DefinitionForm(WordingFields, SettlingFields):
 
     name = forms.CharField(max_length=NAME_MAX)
     way = forms.ChoiceField(label="Way of asking")
-    note = forms.CharField(
-        required=False, widget=forms.Textarea(attrs={"rows": 2}), help_text="What it is for."
-    )
+    note = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     repeats = forms.CharField(
         required=False,
         max_length=200,
@@ -53,9 +51,7 @@ class DefinitionForm(WordingFields, SettlingFields):
         help_text=f"1 to {MAX_REPEATS}: asking twice or more shows how often a judge contradicts itself. "
         "With stages one number for all, or one for each: 1, 3.",
     )
-    examples_from = forms.ChoiceField(
-        required=False, label="About a criterion of", help_text="Its newest version is looked at."
-    )
+    examples_from = forms.ChoiceField(required=False, label="About a criterion of")
     texts_for = forms.CharField(required=False, widget=forms.HiddenInput)
     begun = forms.IntegerField(required=False, min_value=0, initial=0, widget=forms.HiddenInput)
     parent = forms.IntegerField(required=False, min_value=1, widget=forms.HiddenInput)

@@ -45,7 +45,7 @@ class JudgeForm(_Refusable):
     was refused with them.
     """
 
-    name = forms.CharField(max_length=80, help_text="What the team calls this model.")
+    name = forms.CharField(max_length=80)
     base_url = forms.CharField(
         max_length=500,
         label="Base URL",
@@ -83,10 +83,9 @@ class JudgeForm(_Refusable):
         min_value=1,
         max_value=MAX_CONCURRENCY,
         label="Calls at once",
-        help_text="The most that may be in flight.",
     )
-    requests_per_minute = forms.IntegerField(required=False, min_value=1, help_text="What the plan allows.")
-    tokens_per_minute = forms.IntegerField(required=False, min_value=1, help_text="What the plan allows.")
+    requests_per_minute = forms.IntegerField(required=False, min_value=1)
+    tokens_per_minute = forms.IntegerField(required=False, min_value=1)
     batches = forms.BooleanField(
         required=False,
         label="Takes batches",
@@ -227,7 +226,7 @@ class NewJudge(forms.Form):
     """What a new judge begins with."""
 
     name = forms.CharField(max_length=NAME_MAX, help_text="What the team calls it: Support judge.")
-    model = forms.ChoiceField(help_text="Whom it asks.")
+    model = forms.ChoiceField()
     way = forms.ChoiceField(label="Way of asking", choices=ways)
 
     def __init__(self, *args: Any, judges: Mapping[str, JudgeConfig], **kwargs: Any) -> None:

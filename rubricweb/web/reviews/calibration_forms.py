@@ -89,7 +89,7 @@ class CalibrationRulesForm(RefusableForm):
     )
     extra_rater_below = _Percent(
         label="Add a rater when agreement is below (%)",
-        help_text="An item whose raters agree on a smaller share of its criteria gets one more, once. "
+        help_text="An item whose reviewers agree on a smaller share of its criteria gets one more, once. "
         "Who is asked may guess that the others differed. Empty: never.",
     )
 

@@ -75,12 +75,12 @@ class QueueTexts(RefusableForm):
     grid = forms.BooleanField(
         required=False,
         label="Table",
-        help_text="Raters may answer several of their items in one table, beside the page of each.",
+        help_text="Reviewers may answer several of their items in one table, beside the page of each.",
     )
     history = forms.BooleanField(
         required=False,
         label="Labels of the past",
-        help_text="What their raters differ on is not to be settled: it is left out of the inbox.",
+        help_text="What their reviewers differ on is not to be settled: it is left out of the inbox.",
     )
 
     def __init__(self, *args: Any, imported: bool, **kwargs: Any) -> None:

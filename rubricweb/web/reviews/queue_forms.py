@@ -14,7 +14,7 @@ from rubricweb.models import (
     Criterion,
     Dataset,
     Order,
-    Rationale,
+    ReasonRule,
     RubricVersion,
     Run,
     RunState,
@@ -29,10 +29,10 @@ from rubricweb.web.shared.choices import RowChoices, offer, offer_rows
 from rubricweb.web.shared.refused_forms import RefusableForm
 from rubricweb.web.shared.selections import Selection
 from rubricweb.web.shared.systems import (
-    HalfField,
+    SplitField,
     SystemsField,
     newest_of_each,
-    offer_halves,
+    offer_splits,
     offer_systems,
 )
 
@@ -165,7 +165,7 @@ class NewQueue(SourceForm):
         "None ticked: every version, later ones too.",
     )
     systems_of = forms.IntegerField(required=False)
-    half = HalfField(help_text="Answers to cases of the other half never come in.")
+    split = SplitField(help_text="Answers to cases of the other split never come in.")
     everyone = forms.BooleanField(
         required=False,
         label="The whole team",
@@ -200,10 +200,10 @@ class NewQueue(SourceForm):
         label="Order",
         help_text="Most informative first: reviewers may then guess that early items are difficult.",
     )
-    rationale = forms.ChoiceField(
-        choices=Rationale.choices,
+    needs_reason = forms.ChoiceField(
+        choices=ReasonRule.choices,
         required=False,
-        initial=Rationale.NEVER,
+        initial=ReasonRule.NEVER,
         label="Verdicts that need a reason",
     )
     hold_minutes = forms.IntegerField(
@@ -224,7 +224,7 @@ class NewQueue(SourceForm):
         offer_rows(self, "run", self.choices.runs, _run_label)
         offer_rows(self, "raters", self.choices.people)
         self.versions, _ = offer_systems(self, team=kwargs["team"])
-        offer_halves(self, team=kwargs["team"])
+        offer_splits(self, team=kwargs["team"])
         if isinstance(self.data, QueryDict) and str(self.offered_systems_of or "") != str(
             self["systems_of"].value() or ""
         ):
@@ -265,10 +265,10 @@ class NewQueue(SourceForm):
     @property
     def opens_more(self) -> bool:
         """Whether something in the fold was typed, chosen by the address or refused."""
-        folded = ("run", "blind", "order", "rationale", "hold_minutes", "instructions")
+        folded = ("run", "blind", "order", "needs_reason", "hold_minutes", "instructions")
         usual = {
             "blind": Blind.BOTH,
-            "rationale": Rationale.NEVER,
+            "needs_reason": ReasonRule.NEVER,
             "hold_minutes": 30,
             "run": self._usual_run(),
         }
@@ -279,8 +279,8 @@ class NewQueue(SourceForm):
     def clean_blind(self) -> str:
         return self.cleaned_data["blind"] or Blind.BOTH
 
-    def clean_rationale(self) -> str:
-        return self.cleaned_data["rationale"] or Rationale.NEVER
+    def clean_needs_reason(self) -> str:
+        return self.cleaned_data["needs_reason"] or ReasonRule.NEVER
 
     def clean_hold_minutes(self) -> int:
         return self.cleaned_data["hold_minutes"] or 30
@@ -347,12 +347,12 @@ class NewQueue(SourceForm):
             "run",
             "blind",
             "order",
-            "rationale",
+            "needs_reason",
             "hold_minutes",
             "instructions",
         )
         chosen = {name: self.cleaned_data[name] for name in asked}
-        half = self.cleaned_data.get("half", "")
+        half = self.cleaned_data.get("split", "")
         return QueueRequest(**chosen, source=self.source, systems=self.chosen_systems, half=half)
 
     @property

@@ -92,7 +92,7 @@ PRESET = (
     "size",
     "criteria",
     "systems",
-    "half",
+    "split",
 )
 """What the address of a new queue may choose beforehand."""
 

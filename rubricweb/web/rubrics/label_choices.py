@@ -23,7 +23,7 @@ EXPLAINED = (
         "Label again",
         "Another question: people label it anew, and the labels before do not count.",
     ),
-    ("probe", "Probe", "Not sure yet: have some of them labelled again under the new words, then decide."),
+    ("probe", "Re-label a sample", "Not sure yet: some are labelled again under the new words, then decide."),
 )
 """Each choice with its name and what it means."""
 

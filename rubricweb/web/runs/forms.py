@@ -40,11 +40,11 @@ from rubricweb.web.runs.vote_forms import DatasetChoice, VotingFields
 from rubricweb.web.shared.choices import offer, offer_rows
 from rubricweb.web.shared.selections import Selection
 from rubricweb.web.shared.systems import (
-    HalfField,
+    SplitField,
     SystemsField,
     is_id,
     newest_of_each,
-    offer_halves,
+    offer_splits,
     offer_systems,
 )
 
@@ -78,7 +78,7 @@ class NewRun(VotingFields):
     systems = SystemsField(
         label="System versions", help_text="One run starts for each; the budget is divided among them."
     )
-    half = HalfField(
+    split = SplitField(
         help_text="Examples for the judge come from no test case, and from no case that is graded."
     )
     judge = forms.ChoiceField()
@@ -89,7 +89,7 @@ class NewRun(VotingFields):
         label="How the judge answers",
         help_text="Prose is for models that cannot keep to JSON; it works criterion by criterion only.",
     )
-    name = forms.CharField(max_length=200, required=False, help_text="What sets this run apart from others.")
+    name = forms.CharField(max_length=200, required=False)
     budget_usd = forms.FloatField(
         min_value=0,
         required=False,
@@ -116,7 +116,7 @@ class NewRun(VotingFields):
     abstention = forms.ChoiceField(
         required=False,
         initial="skip",
-        label="An abstention counts",
+        label="Cannot assess counts",
         choices=[(policy, ABSTENTION_WORDS[policy]) for policy in ABSTENTION_POLICIES],
     )
     on_error = forms.ChoiceField(
@@ -160,7 +160,7 @@ class NewRun(VotingFields):
         offer_rows(self, "dataset", choices.datasets)
         offer_rows(self, "rubric_version", choices.versions)
         self.versions = self._offer_systems()
-        offer_halves(self, team)
+        offer_splits(self, team)
         _offer_asked(
             self, "autograder", [(name, autograder_title(name)) for name in AUTOGRADERS], AUTOGRADERS
         )
@@ -257,7 +257,7 @@ class NewRun(VotingFields):
             name=chosen["name"],
             item_ids=self.selection.item_ids if self.selection else None,
             systems=[self.versions[pk] for pk in chosen.get("systems", ())],
-            half=chosen.get("half", ""),
+            half=chosen.get("split", ""),
         )
 
     def plan(self, viewer: User) -> plans.Plan | None:
@@ -288,8 +288,8 @@ class NewRun(VotingFields):
             items = items.filter(pk__in=self.selection.item_ids)
             # How many of them are a version's answers would tell whose they are.
             names_tell = not blinded_answers(dataset, viewer).isdisjoint(self.selection.item_ids)
-        if "half" in self.fields and self._is_fine("half"):
-            items = of_half(items, str(self["half"].value() or ""))
+        if "split" in self.fields and self._is_fine("split"):
+            items = of_half(items, str(self["split"].value() or ""))
         if self.versions and self._is_fine("systems") and not names_tell:
             chosen = self.fields["systems"].clean(self["systems"].value())
             items = items.filter(system_version__in=chosen) if chosen else items

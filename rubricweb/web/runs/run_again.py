@@ -22,7 +22,7 @@ def filled_in(run: Run, judges: Sequence[str]) -> dict[str, Any]:
         "dataset": run.dataset_id,
         "rubric_version": run.rubric_version_id,
         **({"systems": systems} if (systems := _systems(run)) else {}),
-        "half": run.half,
+        "split": run.half,
         "autograder": run.autograder,
         "reply_format": run.reply_format,
         "judge": "" if run.imported else run.judge.id,

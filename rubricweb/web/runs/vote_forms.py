@@ -62,7 +62,7 @@ class VotingFields(SettlingFields):
         required=False,
         label="Examples from",
         empty_label="No examples",
-        help_text="Another labelled dataset, preferably a dev half. The judge sees its ground truth.",
+        help_text="Another labelled dataset, preferably a dev split. The judge sees its ground truth.",
     )
     n_examples = forms.IntegerField(
         min_value=1,
@@ -77,7 +77,6 @@ class VotingFields(SettlingFields):
         initial=0,
         required=False,
         label="Seed",
-        help_text="The same seed draws the same examples.",
         widget=forms.NumberInput(attrs={"class": "input--short"}),
     )
 

@@ -46,7 +46,7 @@ PAGES = (
     ("Adjudicate", "adjudication", "disagreements decide inbox"),
     ("Compare", "compare", "agreement kappa people"),
     ("Export", "exports", "download csv"),
-    ("Notices", "notices", "mentions"),
+    ("Notifications", "notifications", "mentions"),
     ("Settings", "settings", "team"),
     ("Members", "settings_members", "people invite roles settings"),
     ("Models", "settings_judges", "endpoints keys settings"),
@@ -54,7 +54,7 @@ PAGES = (
     ("Spending", "settings_spending", "budget cost settings"),
     ("API tokens", "settings_tokens", "settings"),
     ("Deletions", "settings_deletions", "settings"),
-    ("Audit log", "settings_journal", "journal settings"),
+    ("Audit log", "settings_audit_log", "history settings"),
 )
 """Pages by their names, their addresses, and other words they are looked for by."""
 

@@ -1,4 +1,4 @@
-"""Choosing whose answers of a dataset, and to which half of its cases, as forms of runs and queues ask it."""
+"""Choosing whose answers of a dataset, and in which split, as forms of runs and queues ask it."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ class SystemsField(forms.TypedMultipleChoiceField):
         super().__init__(coerce=int, required=False, widget=forms.CheckboxSelectMultiple, **kwargs)
 
 
-class HalfField(forms.ChoiceField):
-    """One half of a dataset whose cases are split, or all cases."""
+class SplitField(forms.ChoiceField):
+    """One split of a dataset whose cases are split, or all cases."""
 
     def __init__(self, **kwargs: Any) -> None:
         choices = [("", "All cases"), ("test", "Test cases"), ("dev", "Dev cases")]
-        super().__init__(required=False, label="Which cases", choices=choices, **kwargs)
+        super().__init__(required=False, label="Split", choices=choices, **kwargs)
 
 
 def chosen_dataset(form: forms.BaseForm, team: Team) -> Dataset | None:
@@ -45,11 +45,11 @@ def offer_systems(form: forms.BaseForm, team: Team) -> tuple[dict[int, SystemVer
     return {version.pk: version for version in versions}, len(answered)
 
 
-def offer_halves(form: forms.BaseForm, team: Team) -> None:
-    """Asks for the `half` only where the cases of the chosen dataset are split."""
+def offer_splits(form: forms.BaseForm, team: Team) -> None:
+    """Asks for the `split` only where the cases of the chosen dataset are split."""
     dataset = chosen_dataset(form, team)
     if dataset is None or not dataset.case_splits.exists():
-        del form.fields["half"]
+        del form.fields["split"]
 
 
 def newest_of_each(versions: list[SystemVersion]) -> list[int]:

@@ -174,12 +174,12 @@ def _tokens_page(request: TeamRequest, form: NewToken, *, status: int = 200, **m
     return render(request, "teams/tokens.html", context, status=status)
 
 
-# ── Journal ──────────────────────────────────────────────────────────────────────────────────────
+# ── Audit log ────────────────────────────────────────────────────────────────────────────────────
 
 
 @team_page(Role.VIEWER)
 @require_GET
-def journal(request: TeamRequest) -> HttpResponse:
-    page = selectors.journal(request.team, viewer=request.user, cursor=request.GET.get("cursor"))
+def audit_log(request: TeamRequest) -> HttpResponse:
+    page = selectors.audit_log(request.team, viewer=request.user, cursor=request.GET.get("cursor"))
     named = titles(request, [line.target_id for line in page.rows if line.kind == "item" and line.target_id])
-    return render(request, "teams/journal.html", {"page": page, **named})
+    return render(request, "teams/audit_log.html", {"page": page, **named})

@@ -136,8 +136,8 @@ def test_no_command_or_bundle_tells_a_blind_rater_who_answered(
             *(("queues", "show", "Blind", *form) for form in ((), ("--json",))),
             ("comments", "list", f"id:{world.draft.item_id}"),
             ("comments", "list", f"id:{world.beside.pk}"),
-            ("journal", "--limit", "500"),
-            ("journal", "--limit", "500", "--json"),
+            ("audit-log", "--limit", "500"),
+            ("audit-log", "--limit", "500", "--json"),
             *(("runs", "show", run.pk, *form) for run in world.runs for form in ((), ("--json",))),
             *(
                 ("export", "--what", what, "--format", form, "--dataset", "questions", "--queue", "Shared")
@@ -155,7 +155,7 @@ def test_no_command_or_bundle_tells_a_blind_rater_who_answered(
     assert "0 " in found[0][json.dumps(("datasets", "items", "questions"))]
 
 
-def test_board_journal_and_inbox_of_the_other_answers_name_none_of_them(
+def test_board_audit_log_and_inbox_of_the_other_answers_name_none_of_them(
     people: Cast, capsys: pytest.CaptureFixture[str], as_member: Any, sign_in: Any
 ) -> None:
     """alice reviews one answer to each case, of either version: who gave the others tells who gave
@@ -197,12 +197,12 @@ def test_board_journal_and_inbox_of_the_other_answers_name_none_of_them(
     def told(who: User) -> tuple[int, list[str], list[str | None], list[str]]:
         client, terminal = as_member(who), terminal_of(people.team, who, capsys)
         shown = client.call("GET", f"/queues/{others.pk}/agreement")
-        commands = [("agreement", others.pk), ("journal", "--kind", "item"), ("adjudication", "list")]
+        commands = [("agreement", others.pk), ("audit-log", "--kind", "item"), ("adjudication", "list")]
         commands += [("adjudication", "show", f"id:{pk}", "kind") for pk in answers["other"]]
         printed = [terminal(*command) for command in commands]
         return (
             shown.status_code,
-            [one["label"] for one in client.get("/journal", kind="item")["items"]],
+            [one["label"] for one in client.get("/audit-log", kind="item")["items"]],
             [one["item_key"] for one in client.get("/adjudication")["items"]],
             [
                 text_of(shown),
@@ -236,14 +236,14 @@ def test_no_version_of_the_dataset_tells_whose_answers_came_with_it(
 
     def told(who: User) -> tuple[list[str], list[Any], list[str], bool, bool, list[Any]]:
         client = as_member(who)
-        journal = client.get("/journal", kind="dataset")
+        audit_log = client.get("/audit-log", kind="dataset")
         return (
             [one["note"] for one in client.get(f"{at}/versions")],
             [client.get(f"/items/{item.pk}")["added_in"] for item in dataset.items.order_by("pk")],
             [one["excerpt"] for one in client.get(f"{at}/items", version="1")["items"]],
             "v4.jsonl" in sign_in(who).get(page).content.decode(),
-            "v4.jsonl" in json.dumps(journal),
-            [one["detail"].get("new_systems") for one in journal["items"]],
+            "v4.jsonl" in json.dumps(audit_log),
+            [one["detail"].get("new_systems") for one in audit_log["items"]],
         )
 
     assert told(people.ann) == (["", ""], [None, None], [], False, False, [None, None])

@@ -87,34 +87,34 @@ def test_notices_are_listed_unread_first_and_marked(people: Cast, as_member, ope
     ann, rae, path = as_member(people.ann), as_member(people.rae), thread_of(open_world)
     for words in ("@rae one", "@rae two", "@rae three"):
         ann.send("POST", path, {"text": words})
-    listed = rae.get("/notices")["items"]
+    listed = rae.get("/notifications")["items"]
     assert [(row["kind"], row["comment"]["text"]) for row in listed] == [
         ("mention", "@rae three"),
         ("mention", "@rae two"),
         ("mention", "@rae one"),
     ]
     assert listed[0]["comment"]["author"] == "ann"
-    assert rae.send("POST", "/notices/read", {"ids": [listed[0]["id"]]}) == {"read": 1, "unread": 2}
-    assert [row["comment"]["text"] for row in rae.get("/notices", unread="true")["items"]] == [
+    assert rae.send("POST", "/notifications/read", {"ids": [listed[0]["id"]]}) == {"read": 1, "unread": 2}
+    assert [row["comment"]["text"] for row in rae.get("/notifications", unread="true")["items"]] == [
         "@rae two",
         "@rae one",
     ]
-    assert [row["comment"]["text"] for row in rae.get("/notices")["items"]][-1] == "@rae three"
+    assert [row["comment"]["text"] for row in rae.get("/notifications")["items"]][-1] == "@rae three"
     # Another's are nobody's to mark.
-    assert ann.send("POST", "/notices/read", {"ids": [listed[1]["id"]]}) == {"read": 0, "unread": 0}
-    assert rae.send("POST", "/notices/read", {}) == {"read": 2, "unread": 0}
-    assert ann.get("/notices")["items"] == []
+    assert ann.send("POST", "/notifications/read", {"ids": [listed[1]["id"]]}) == {"read": 0, "unread": 0}
+    assert rae.send("POST", "/notifications/read", {}) == {"read": 2, "unread": 0}
+    assert ann.get("/notifications")["items"] == []
 
 
 def test_notices_come_in_pages(people: Cast, as_member, open_world: World) -> None:
     ann, rae = as_member(people.ann), as_member(people.rae)
     for number in range(5):
         ann.send("POST", thread_of(open_world), {"text": f"@rae {number}"})
-    oldest = rae.get("/notices")["items"][-1]
-    rae.send("POST", "/notices/read", {"ids": [oldest["id"]]})
+    oldest = rae.get("/notifications")["items"][-1]
+    rae.send("POST", "/notifications/read", {"ids": [oldest["id"]]})
     texts, cursor = [], None
     while True:
-        page = rae.get("/notices", limit=2, **({"cursor": cursor} if cursor else {}))
+        page = rae.get("/notifications", limit=2, **({"cursor": cursor} if cursor else {}))
         texts += [row["comment"]["text"] for row in page["items"]]
         cursor = page["next_cursor"]
         if cursor is None:
@@ -123,44 +123,48 @@ def test_notices_come_in_pages(people: Cast, as_member, open_world: World) -> No
 
 
 def test_a_queue_makes_a_notice_for_its_raters(people: Cast, as_member, world: World) -> None:
-    [notice] = as_member(people.ann).get("/notices")["items"]
+    [notice] = as_member(people.ann).get("/notifications")["items"]
     assert (notice["kind"], notice["queue"]) == (
         "queue",
         {"id": world.queue.pk, "name": world.queue.name},
     )
-    assert as_member(people.ed).get("/notices")["items"] == []
+    assert as_member(people.ed).get("/notifications")["items"] == []
 
 
 def test_everything_waits_until_one_has_submitted(people: Cast, as_member, world: World) -> None:
     """rae has submitted and writes to ann, who has not: no list, notice or count tells."""
     ann, rae = as_member(people.ann), as_member(people.rae)
-    ann.send("POST", "/notices/read", {})
+    ann.send("POST", "/notifications/read", {})
     draft = answer(rae, rae.send("POST", f"/queues/{world.queue.pk}/next"))
     rae.send("POST", f"/reviews/{draft['id']}/submit")
     path = f"/items/{draft['item']['id']}/comments"
     made = rae.send("POST", path, {"text": "@ann this is MET"})
     verdict = Judgement.objects.filter(run=world.run, item=draft["item"]["id"])[0]
     assert ann.get(path)["items"] == []
-    assert ann.get("/notices", unread="true")["items"] == []
+    assert ann.get("/notifications", unread="true")["items"] == []
     ann.refused(404, "GET", f"/comments/{made['id']}")
     ann.refused(404, "PATCH", f"/comments/{made['id']}", {"resolved": True})
     problem = ann.refused(403, "POST", path, {"text": "Hm.", "judgement_id": verdict.pk})
     assert problem["type"].endswith("withheld")
-    assert ann.send("POST", "/notices/read", {}) == {"read": 0, "unread": 0}
+    assert ann.send("POST", "/notifications/read", {}) == {"read": 0, "unread": 0}
     own = ann.send("POST", path, {"text": "My own."})
     assert ann.get(path)["items"] == [own]
     mine = ann.send("POST", f"/queues/{world.queue.pk}/items/{draft['item']['id']}/start")
     answer(ann, mine)
     ann.send("POST", f"/reviews/{mine['id']}/submit")
     assert [row["id"] for row in ann.get(path)["items"]] == [made["id"], own["id"]]
-    assert [row["comment"]["id"] for row in ann.get("/notices", unread="true")["items"]] == [made["id"]]
+    assert [row["comment"]["id"] for row in ann.get("/notifications", unread="true")["items"]] == [made["id"]]
 
 
 def test_mails_are_switched_off_and_on(people: Cast, as_member) -> None:
     bob = as_member(people.bob)
-    assert bob.get("/notices/mail") == {"wanted": True, "address": "", "configured": False}
+    assert bob.get("/notifications/mail") == {"wanted": True, "address": "", "configured": False}
     EmailAddress.objects.create(user=people.bob, email=people.bob.email, primary=True, verified=True)
-    assert bob.get("/notices/mail") == {"wanted": True, "address": "bob@example.org", "configured": False}
-    assert bob.send("PUT", "/notices/mail", {"wanted": False})["wanted"] is False
-    assert bob.get("/notices/mail")["wanted"] is False
-    assert bob.send("PUT", "/notices/mail", {"wanted": True})["wanted"] is True
+    assert bob.get("/notifications/mail") == {
+        "wanted": True,
+        "address": "bob@example.org",
+        "configured": False,
+    }
+    assert bob.send("PUT", "/notifications/mail", {"wanted": False})["wanted"] is False
+    assert bob.get("/notifications/mail")["wanted"] is False
+    assert bob.send("PUT", "/notifications/mail", {"wanted": True})["wanted"] is True

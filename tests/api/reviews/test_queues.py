@@ -29,16 +29,16 @@ def test_a_queue_is_made_as_it_is_asked_for(ed: ApiClient, world: World) -> None
         everyone=True,
         raters_per_item=2,
         order="informative",
-        rationale="unmet",
+        needs_reason="unmet",
         hold_minutes=5,
         blind="peers",
         source={"kind": "filter", "search": "Belgium"},
     )
     made = ed.send("POST", "/queues", asked)
-    assert {name: made[name] for name in ("everyone", "order", "rationale", "hold_minutes", "blind")} == {
+    assert {name: made[name] for name in ("everyone", "order", "needs_reason", "hold_minutes", "blind")} == {
         "everyone": True,
         "order": "informative",
-        "rationale": "unmet",
+        "needs_reason": "unmet",
         "hold_minutes": 5,
         "blind": "peers",
     }

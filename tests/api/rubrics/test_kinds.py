@@ -126,7 +126,7 @@ def test_a_labelled_dataset_is_split_in_two_sealed_ones(ed: ApiClient, version, 
         f"/datasets/{dataset['id']}/labels",
         files={"file": upload(LABELS, "l.csv"), "rubric_version_id": version["id"]},
     )
-    made = ed.send("POST", f"/datasets/{dataset['id']}/split", {"n_dev": 2, "seed": 4})
+    made = ed.send("POST", f"/datasets/{dataset['id']}/seal", {"n_dev": 2, "seed": 4})
     for name in ("dev", "test"):
         half = made[name]
         assert (half["name"], half["sealed_as"], half["item_count"]) == (f"Texts ({name})", name, 2)
@@ -137,8 +137,8 @@ def test_a_labelled_dataset_is_split_in_two_sealed_ones(ed: ApiClient, version, 
             {"criterion": "tone", "label": "Warm", "dev": 1, "test": 1},
         ]
         assert ed.get(f"/datasets/{half['id']}") == half
-    ed.refused(409, "POST", f"/datasets/{dataset['id']}/split", {"n_dev": 2})
-    [fault] = ed.refused(422, "POST", f"/datasets/{dataset['id']}/split", {"n_dev": 4})["faults"]
+    ed.refused(409, "POST", f"/datasets/{dataset['id']}/seal", {"n_dev": 2})
+    [fault] = ed.refused(422, "POST", f"/datasets/{dataset['id']}/seal", {"n_dev": 4})["faults"]
     assert fault["place"] == "n_dev"
 
 
@@ -150,7 +150,7 @@ def test_a_splits_counts_of_labels_are_withheld_from_blind_raters(
         f"/datasets/{dataset['id']}/labels",
         files={"file": upload(LABELS, "l.csv"), "rubric_version_id": version["id"]},
     )
-    half = ed.send("POST", f"/datasets/{dataset['id']}/split", {"n_dev": 2})["test"]
+    half = ed.send("POST", f"/datasets/{dataset['id']}/seal", {"n_dev": 2})["test"]
     body = {"name": "Q", "dataset_id": half["id"], "rubric_version_id": version["id"], "raters": ["ann"]}
     ed.send("POST", "/queues", body)
     assert as_member(people.ann).get(f"/datasets/{half['id']}")["split_report"] is None

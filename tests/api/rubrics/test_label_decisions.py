@@ -167,7 +167,7 @@ def test_who_is_still_to_review_blind_learns_of_no_label(
     # Nor by what was written down when it was decided, until nothing waits for them.
     assert done["decision"]["evidence"] == {"labels": None, "reviews": None, "decisions": None}
     assert '<td data-label="Labels before">withheld</td>' in page(people.ed, "rubric")
-    noted = ed.get("/journal")["items"][0]
+    noted = ed.get("/audit-log")["items"][0]
     assert noted["detail"] == {"criterion": "capital", "decision": "probe"}
     assert '<td data-label="Labels before">6</td>' in page(people.alice, "rubric")
     seen_by_alice = as_member(people.alice).get(f"{here}/label-changes")["changes"][0]

@@ -77,7 +77,7 @@ def printed(capsys: pytest.CaptureFixture[str], people: Cast, viewer: User, *, m
     asked = [("labels", "changes", f"id:{version.pk}") for version in (world.first, world.second)]
     asked += [("queues", "show", str(queue.pk)) for queue in (world.labelled, world.probe)]
     asked += [("runs", "show", str(run.pk)) for run in (world.before, world.run)]
-    asked += [("adjudication", "list", "--decided"), ("journal", "--limit", "500")]
+    asked += [("adjudication", "list", "--decided"), ("audit-log", "--limit", "500")]
     asked += [("comments", "list", f"id:{world.draft.item.pk}")]
     return {
         " ".join([room, *words, *form]): said(capsys, people, viewer, *words, *form, room=room)

@@ -115,7 +115,9 @@ def test_the_month_is_told_run_by_run_against_its_cap(people: Cast, alice: ApiCl
     assert (seen["monthly_budget_usd"], spent["left_usd"], spent["share"]) == (None, None, None)
 
 
-def test_how_long_calls_are_kept_is_changed_and_journalled(people: Cast, alice: ApiClient, as_member) -> None:
+def test_how_long_calls_are_kept_is_changed_and_in_the_audit_log(
+    people: Cast, alice: ApiClient, as_member
+) -> None:
     bob = as_member(people.bob)
     assert bob.get("/retention") == {"keep_calls_days": None, "rounds": []}
     assert alice.send("PATCH", "/retention", {"keep_calls_days": 30})["keep_calls_days"] == 30

@@ -125,9 +125,9 @@ def test_the_secret_is_stored_nowhere(people: Cast, token) -> None:
     assert secret not in str(row)
 
 
-def test_the_journal_is_for_every_member_as_its_page_is(people: Cast, as_member) -> None:
+def test_the_audit_log_is_for_every_member_as_its_page_is(people: Cast, as_member) -> None:
     for person in (people.alice, people.bob):
-        entries = as_member(person).get("/journal")["items"]
+        entries = as_member(person).get("/audit-log")["items"]
         assert (entries[0]["actor"], entries[0]["verb"], entries[0]["kind"]) == (
             str(person),
             "created",

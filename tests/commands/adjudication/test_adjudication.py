@@ -282,8 +282,8 @@ def _looks(item: str, criterion: str) -> list[list[str]]:
         ["adjudication", "show", item, criterion, "--names"],
         ["adjudication", "truth", item],
         ["comments", "list", item],
-        ["journal", "--limit", "500"],
-        ["journal", "--limit", "500", "--kind", "item"],
+        ["audit-log", "--limit", "500"],
+        ["audit-log", "--limit", "500", "--kind", "item"],
     ]
 
 

@@ -5,7 +5,7 @@ import re
 
 from django.utils import timezone
 
-from rubricweb.api.datasets.schemas import AddedAnswers, ImportedRater, LabelsPlan, Split
+from rubricweb.api.datasets.schemas import AddedAnswers, ImportedRater, LabelsPlan, SealedCopies
 from rubricweb.api.reviews.label_file_schemas import LabelsImported
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.verdict import Verdict
@@ -100,7 +100,7 @@ def test_what_an_import_prints_names_the_dataset_to_other_commands(
     dataset = Dataset.objects.get(name="answers")
     assert printed == f"Stored answers (id:{dataset.pk})\nColumns: id, submission\n"
     named = f"id:{dataset.pk}"
-    for room in ("items", "columns", "raters", "versions", "halves", "tag"):
+    for room in ("items", "columns", "raters", "versions", "split", "tag"):
         assert ed("datasets", room, named).code == 0, room
     assert "Paris." in ed("datasets", "items", named).out
     assert "labels of answers yet" in ed("export", "--dataset", named).err
@@ -168,8 +168,8 @@ def test_a_labelled_dataset_is_split_in_two_sealed_halves(people: Cast, at_termi
             reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET)
         reviews.submit(review, now=timezone.now())
     ed = at_terminal(people.ed)
-    printed = ed("datasets", "split", dataset.name, "--dev", "1", "--json").out
-    assert misfits(Split, printed) == []
+    printed = ed("datasets", "seal", dataset.name, "--dev", "1", "--json").out
+    assert misfits(SealedCopies, printed) == []
     dev, test = (json.loads(printed)[half] for half in ("dev", "test"))
     assert [(half["sealed_as"], half["item_count"]) for half in (dev, test)] == [("dev", 1), ("test", 2)]
     assert dev["seal"] != test["seal"]
@@ -177,9 +177,9 @@ def test_a_labelled_dataset_is_split_in_two_sealed_halves(people: Cast, at_termi
     listed = ed("datasets", "list").out
     assert "dev" in listed
     assert "test" in listed
-    again = ed("datasets", "split", dataset.name, "--dev", "1")
+    again = ed("datasets", "seal", dataset.name, "--dev", "1")
     assert (again.code, again.out) == (1, "")
-    none = ed("datasets", "split", dev["name"], "--dev", "5")
+    none = ed("datasets", "seal", dev["name"], "--dev", "5")
     assert (none.code, "cannot be split off" in none.err) == (1, True)
 
 
@@ -212,7 +212,7 @@ def test_who_labelled_in_a_file_is_said_to_be_a_person_or_a_machine(people: Cast
         "human",
         "machine",
     ]
-    # Two are called sam, and nobody robot: nothing is changed, and there is no entry in the journal for it.
+    # Two are called sam, and nobody robot: nothing is changed, and there is no entry in the audit log for it.
     for name, said in (("sam", f"has 2 raters from a file called 'sam'. Known: id:{listed[0]['id']} (gpt"),
                        ("robot", "has no rater from a file called 'robot'")):  # fmt: skip
         refused = ed("datasets", "rater-kind", dataset.name, name, "machine")

@@ -85,7 +85,7 @@ def test_an_endpoint_is_added_with_all_its_options_and_nobody_sees_its_secrets(
         bob("endpoints", "list", "--json"),
         bob("endpoints", "show", "Ours"),
         bob("endpoints", "show", row["judge"], "--json"),
-        bob("journal"),
+        bob("audit-log"),
     ]
     assert [json.loads(looks[1].out), json.loads(looks[3].out)] == [row, row]
     assert "requests per minute 300" in " ".join(looks[2].out.split())

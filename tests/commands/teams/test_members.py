@@ -154,7 +154,7 @@ def test_who_lost_the_phone_signs_in_without_it_once_the_operator_took_it_off(
     client, link = Client(), reverse("one_time_link") + get_query_string(people.ann)
     client.post(reverse("one_time_link"), {"token": link.partition("token=")[2]})
     assert client.get(reverse("dashboard", args=[people.team.slug])).status_code == 200
-    said = at_terminal(people.bob)("journal", "--limit", "1").out
+    said = at_terminal(people.bob)("audit-log", "--limit", "1").out
     assert "rubricweb took off the second factor of member Ann" in said
 
     assert console.main(["remove-second-factor", "ann"]) == 1

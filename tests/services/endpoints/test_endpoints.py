@@ -91,7 +91,7 @@ def test_everything_entered_reaches_the_judge_that_is_asked(people: Cast, endpoi
     assert config.cost_usd(1000, 100, 400) == pytest.approx(0.0022)
 
 
-def test_no_secret_is_frozen_stored_in_clear_or_written_to_the_journal(
+def test_no_secret_is_frozen_stored_in_clear_or_written_to_the_audit_log(
     people: Cast, endpoint: JudgeEndpoint
 ) -> None:
     run = started(people, endpoint)

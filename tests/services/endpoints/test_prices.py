@@ -142,7 +142,7 @@ def test_an_endpoint_with_its_own_price_is_told_apart_from_those_that_go_by_the_
     assert (line.price, line.endpoints, line.apart) == (None, ("half set", "plain"), ("dear",))
 
 
-def test_a_price_is_set_changed_and_removed_and_the_journal_says_so(people: Cast) -> None:
+def test_a_price_is_set_changed_and_removed_and_the_audit_log_says_so(people: Cast) -> None:
     for usd in (1.0, 2.0):
         prices.set_price(
             people.team,

@@ -64,7 +64,7 @@ def test_every_row_says_its_case_system_and_attempt(world: Versions, shared: Rev
         rows = list(csv.DictReader(io.StringIO(told)))
         later = ("final_verdict", "final_reason", "criterion_id", "rubric", "judge_version")
         columns = [name for name in rows[0] if name not in later]
-        assert columns[-4:] == ["case_id", "system", "attempt", "half"]
+        assert columns[-4:] == ["case_id", "system", "attempt", "split"]
         assert cases(rows) == [
             ("alone", "", "", ""),
             ("c1@assistant@v3", "c1", "assistant@v3", "1"),
@@ -95,4 +95,4 @@ def test_files_say_in_which_half_a_case_is(world: Versions, shared: ReviewQueue)
     for what in ("verdicts", "ground_truth"):
         rows = list(csv.DictReader(io.StringIO(text(world, people.ed, shared, what=what, format="csv"))))
         assert len({row["item_id"] for row in rows}) == 4
-        assert all(row["half"] == halves[row["item_id"]] for row in rows)
+        assert all(row["split"] == halves[row["item_id"]] for row in rows)

@@ -420,7 +420,7 @@ def test_who_still_reviews_blind_is_not_told_by_what_exports_of_others_count(
     )
     assert [bool(one.decisions) for one in recorded_exports(world.dataset, viewer=people.bob)] == [True]
     assert [bool(one.decisions) for one in recorded_exports(world.dataset, viewer=people.rae)] == [False]
-    log = reverse("settings_journal", args=[people.team.slug])
+    log = reverse("settings_audit_log", args=[people.team.slug])
     assert "label decisions" in sign_in(people.bob).get(log).content.decode()
     assert "label decisions" not in sign_in(people.rae).get(log).content.decode()
     # Their own export holds what they may see, and says so: labels of "bad" are not in it.

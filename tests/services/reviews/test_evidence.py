@@ -11,7 +11,7 @@ from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import Calibration, Criterion, Judgement, Review, ReviewQueue
 from rubricweb.selectors.exports.exports import verdict_rows
 from rubricweb.selectors.exports.label_lineage import counted_labels
-from rubricweb.selectors.labels.rationale import labels_with_reason
+from rubricweb.selectors.labels.reasons import labels_with_reason
 from rubricweb.selectors.reviews.evidence import place_words, quotable_texts
 from rubricweb.services.reviews import prefetch, queues, reviews
 from rubricweb.services.reviews.evidence import Span

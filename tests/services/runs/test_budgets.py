@@ -241,7 +241,7 @@ def test_a_budget_is_an_amount(usd: float, people: Cast) -> None:
         budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=usd)
 
 
-def test_changing_a_budget_is_in_the_journal(runs: list[Run], people: Cast) -> None:
+def test_changing_a_budget_is_in_the_audit_log(runs: list[Run], people: Cast) -> None:
     budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=25.0)
     assert JournalEntry.objects.filter(verb="changed the budget of").get().detail == {
         "was": None,

@@ -162,7 +162,7 @@ def test_a_sealed_test_half_is_refused(
     dataset = labelled.dataset
     dataset.sealed_as, dataset.seal, dataset.seal_salt = "test", "0" * 64, "0" * 32
     dataset.save()
-    with pytest.raises(Invalid, match="sealed as a test half"):
+    with pytest.raises(Invalid, match="sealed as a test split"):
         planned(people, graded, version, FewShot(dataset))
 
 
@@ -177,14 +177,14 @@ def test_no_example_is_drawn_from_a_test_case(
     labelled.dataset.cases.filter(key="dev 0").update(half="test")
     assert shown_keys(planned(people, graded, version, FewShot(labelled.dataset, n=5))) == {"dev 1"}
     labelled.dataset.cases.update(half="test")
-    with pytest.raises(Invalid, match="all of a test half or graded by the run; allowed: labelled cases"):
+    with pytest.raises(Invalid, match="all of a test split or graded by the run; allowed: labelled cases"):
         planned(people, graded, version, FewShot(labelled.dataset))
 
 
 def test_no_example_is_drawn_from_a_case_the_run_grades(
     people: Cast, version: RubricVersion, labelled: ReviewQueue
 ) -> None:
-    with pytest.raises(Invalid, match="all of a test half or graded by the run") as refusal:
+    with pytest.raises(Invalid, match="all of a test split or graded by the run") as refusal:
         planned(people, labelled.dataset, version, FewShot(labelled.dataset))
     assert refusal.value.faults[0].place == "few_shot.dataset"
     chosen = [labelled.dataset.items.get(key="dev 0").pk]

@@ -79,7 +79,7 @@ def test_a_mail_has_links_of_the_app_alone_and_no_words_of_a_comment(
     assert "www evil example x b Ann b mentioned you" in one.body
     [link] = re.findall(r"https?://\S+", one.body)
     [notice] = Notice.objects.filter(user=people.rae)
-    path = reverse("notice", args=[people.team.slug, notice.pk])
+    path = reverse("notification", args=[people.team.slug, notice.pk])
     assert link == f"https://rubrics.example.org{path}"
     assert one.extra_headers["Auto-Submitted"] == "auto-generated"
     assert Client().get(path)["Location"].startswith("/accounts/login/")
@@ -133,7 +133,7 @@ def test_nobody_is_told_of_a_queue_that_asks_them_no_more(people: Cast, item: It
 
 
 def test_who_wants_none_has_no_address_or_has_left_gets_none(people: Cast, item: Item, sign_in) -> None:
-    sign_in(people.rae).post(reverse("notices", args=[people.team.slug]), {"action": "mail"})
+    sign_in(people.rae).post(reverse("notifications", args=[people.team.slug]), {"action": "mail"})
     people.bob.email = ""
     people.bob.save()
     EmailAddress.objects.filter(user=people.bob).delete()
@@ -141,7 +141,7 @@ def test_who_wants_none_has_no_address_or_has_left_gets_none(people: Cast, item:
     teams.remove_member(people.team.memberships.get(user=people.ed), by=people.alice)
     assert pass_at(5) == 1
     assert [one.to for one in mail.outbox] == [["alice@example.org"]]
-    page = reverse("notices", args=[people.team.slug])
+    page = reverse("notifications", args=[people.team.slug])
     sign_in(people.rae).post(page, {"action": "mail", "wanted": "1"})
     assert pass_at(6) == 1
 
@@ -155,7 +155,7 @@ def test_a_mail_goes_to_a_proven_address_alone(people: Cast, item: Item, sign_in
     written(item, people.ann, "@rae @bob")
     assert pass_at(5) == 1
     assert [one.to for one in mail.outbox] == [["bob@example.org"]]
-    page = reverse("notices", args=[people.team.slug])
+    page = reverse("notifications", args=[people.team.slug])
     assert "you have proven no e-mail address" in sign_in(people.rae).get(page).content.decode()
     assert "To bob@example.org" in sign_in(people.bob).get(page).content.decode()
     EmailAddress.objects.filter(user=people.rae).update(verified=True)

@@ -103,7 +103,7 @@ def test_a_worker_goes_on_until_nothing_is_due(
     ]
 
 
-def test_a_killed_round_has_told_the_journal_what_it_pruned(
+def test_a_killed_round_has_told_the_audit_log_what_it_pruned(
     people: Cast, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keeps(people, 1)
@@ -134,7 +134,7 @@ def test_a_time_that_cannot_be_is_refused_with_its_place(people: Cast, days: int
     assert people.team.keep_calls_days is None
 
 
-def test_the_journal_tells_who_changed_the_time(people: Cast) -> None:
+def test_the_audit_log_tells_who_changed_the_time(people: Cast) -> None:
     keeps(people, 30)
     keeps(people, 30)
     keeps(people, None)

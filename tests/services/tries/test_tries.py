@@ -447,7 +447,7 @@ def test_the_test_half_stays_unseen(world: TryWorld) -> None:
     split = halves(world.people)
     sealed = split.dataset.items.filter(case__half="test").first()
     dev = split.dataset.items.filter(case__half="dev").first()
-    with pytest.raises(Conflict, match="test half"):
+    with pytest.raises(Conflict, match="test split"):
         world.begin(item=sealed, version=split.version)
     world.begin(item=dev, version=split.version).close()
 

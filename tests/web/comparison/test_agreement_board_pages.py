@@ -73,7 +73,7 @@ class TestFigures:
         assert "Mean κ of pairs 0.40" in page
         assert "Human ceiling, accuracy 0.67" in page
         assert "Raw agreement 0.67" in page
-        assert "12 reviews by 3 raters" in page
+        assert "12 reviews by 3 reviewers" in page
         assert "too few to tell" in page  # four units
         assert "not measured" in page
 
@@ -220,10 +220,10 @@ class TestWhoSeesWhat:
     def test_whoever_is_still_to_review_blind_sees_no_figure(self, people, sign_in, shared) -> None:
         client = sign_in(people.rae)
         page = board(client, people, shared)
-        assert "Hidden until you submit" in page
+        assert "Hidden until you finish your reviews" in page
         assert "The verdicts on 1 item of First look are hidden from you" in page
         assert "Submit your reviews in “First look”." in page
-        assert "0." not in re.sub(r".*Hidden until you submit", "", page)
+        assert "0." not in re.sub(r".*Hidden until you finish your reviews", "", page)
         assert client.get(url(people, shared), {"format": "csv"}).status_code == 403
         submit(shared, "b", people.rae, "MET", "UNMET")
         assert "Krippendorff α" in board(client, people, shared)
@@ -303,8 +303,8 @@ class TestFilesThatGrew:
         for queue, other in ((labelled, grown), (grown, labelled)):
             page = board(client, people, queue)
             assert (
-                f"15 reviews by 3 raters, with the labels that the same people gave in other files: {other}"
-                in page
+                "15 reviews by 3 reviewers, with the labels that the same people gave in other files: "
+                f"{other}" in page
             )
             everything = numbers(client, people, queue)
             assert [row["other"] for row in everything if row["part"] == "other file"] == [str(other)]
@@ -330,7 +330,7 @@ class TestFilesThatGrew:
             raters=[people.ann],
             source=Source("items", item_ids=(item.pk,)),
         )
-        assert "Hidden until you submit" in board(sign_in(people.ann), people, labelled)
+        assert "Hidden until you finish your reviews" in board(sign_in(people.ann), people, labelled)
         with CaptureQueriesContext(connection) as of_two, pytest.raises(Withheld, match="1 item of these"):
             agreement_board(labelled, people.ann)
         third = agreeing.labels_csv().replace("d,only,yann,MET", "d,only,yann,UNMET")

@@ -570,7 +570,7 @@ class TestBlinding:
         ann = sign_in(people.ann)
         show_names(ann, people, blind, "2", status=403)
         page = text(get(ann, open_item(people, blind, "2")))
-        assert "Hidden until you submit" in page
+        assert "Hidden until you finish your reviews" in page
         assert "Text 2" in page
         assert "judge says" not in page
         assert "thinks so" not in page

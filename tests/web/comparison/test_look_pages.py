@@ -1,4 +1,4 @@
-"""Compare says which look at a test half it is; the page of the dataset lists them."""
+"""Compare says which look at a test split it is; the page of the dataset lists them."""
 
 from typing import Any
 
@@ -19,10 +19,10 @@ def test_a_look_is_counted_shown_and_listed(people: Cast, sign_in) -> None:
     address = reverse("compare", args=[people.team.slug])
     home = reverse("dataset", args=[people.team.slug, world.dataset.pk])
     assert "Look " not in text(bob.get(address, {"run": dev.pk, "queue": world.first.pk}))
-    assert "Looks at the test half" not in text(bob.get(home))
+    assert "Looks at the test split" not in text(bob.get(home))
     for _ in range(2):
         page = text(bob.get(address, {"run": run.pk, "queue": world.first.pk}))
-        assert "Look 1 at the test half of" in page
+        assert "Look 1 at the test split of" in page
         assert "holds at 97.5%" in page
     listed = text(bob.get(home))
     assert "1, of all people, rubrics and judges" in listed

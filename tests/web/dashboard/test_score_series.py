@@ -86,7 +86,7 @@ def test_runs_over_another_half_or_scored_by_other_rules_are_never_joined(
         ("judge", ["All", "All again"]),
     ]
     assert [label.partition(" · ")[2] for label in chart_labels(page)] == [
-        *("dev half", "test half", "raw scores", "abstentions zero"),
+        *("dev split", "test split", "raw scores", "cannot assess: zero"),
         "",
     ]
 

@@ -356,12 +356,12 @@ class TestItem:
 
         submit(people.rae)
         before = sign_in(people.ann).get(url(people, "item", item.pk)).content.decode()
-        assert "Hidden until you submit" in before
+        assert "Hidden until you finish your reviews" in before
         assert "chip--helped" not in before
         submit(people.ann)
         after = sign_in(people.ann).get(url(people, "item", item.pk)).content.decode()
         assert ">met, met</td>" in " ".join(after.split())  # of people here nothing more is said
-        assert "Hidden until you submit" not in after
+        assert "Hidden until you finish your reviews" not in after
         assert "chip--helped" in after
 
     def test_what_a_submission_says_is_escaped(self, people, ed):

@@ -117,10 +117,10 @@ def test_the_audit_log_keeps_no_made_key_and_no_words(people: Cast, sign_in) -> 
     comments.write(item, by=people.ed, text="Hm.")
     line = JournalEntry.objects.get(target_kind="item")
     assert line.target_label == f"id:{item.pk}"
-    page = sign_in(people.ed).get(reverse("settings_journal", args=[people.team.slug])).content.decode()
+    page = sign_in(people.ed).get(reverse("settings_audit_log", args=[people.team.slug])).content.decode()
     assert "Rome it is." in page  # looked up; what is deleted leaves no words behind
     dataset.delete()
-    page = sign_in(people.ed).get(reverse("settings_journal", args=[people.team.slug])).content.decode()
+    page = sign_in(people.ed).get(reverse("settings_audit_log", args=[people.team.slug])).content.decode()
     assert "commented on" in page
     assert "Rome" not in page
 

@@ -53,7 +53,7 @@ def test_a_split_makes_two_sealed_halves_and_shows_how_labels_are_spread(
     queues.close_queue(queue, by=people.ed)
     ed = sign_in(people.ed)
     assert "Split" in read(ed, at("dataset", people, queue.dataset_id))
-    answer = ed.post(at("dataset_split", people, queue.dataset_id), {"n_dev": "4", "seed": "1"})
+    answer = ed.post(at("dataset_seal", people, queue.dataset_id), {"n_dev": "4", "seed": "1"})
     dev, test = Dataset.objects.get(sealed_as="dev"), Dataset.objects.get(sealed_as="test")
     assert answer["Location"] == at("dataset", people, dev.pk)
     page = read(sign_in(people.bob), answer["Location"])
@@ -63,8 +63,8 @@ def test_a_split_makes_two_sealed_halves_and_shows_how_labels_are_spread(
     # Half of the eight are MET; four to each half, alike: two and two.
     assert "capital MET 2 2" in page
     assert "UNMET 2 2" in page
-    assert "Test half" in read(sign_in(people.bob), at("dataset", people, test.pk))
-    # alice is to review an item of the dev half blind: the test half tells her nothing of its labels either.
+    assert "Test split" in read(sign_in(people.bob), at("dataset", people, test.pk))
+    # alice is to review an item of the dev split blind: the other tells her nothing of its labels either.
     factories.queue(
         people.team,
         people.ed,
@@ -93,7 +93,7 @@ def test_who_is_to_review_the_same_words_blind_is_told_so_on_the_form(
         name="Blind",
     )
     answer = sign_in(people.alice).post(
-        at("dataset_split", people, queue.dataset_id), {"n_dev": "4", "seed": "1"}
+        at("dataset_seal", people, queue.dataset_id), {"n_dev": "4", "seed": "1"}
     )
     assert answer.status_code == 422
     assert "are hidden from you" in answer.content.decode()
@@ -106,7 +106,7 @@ def test_a_half_that_would_be_empty_is_refused_beside_its_field(
 ) -> None:
     queues.close_queue(queue, by=people.ed)
     sent = {"n_dev": n_dev, "seed": "0"}
-    answer = sign_in(people.ed).post(at("dataset_split", people, queue.dataset_id), sent)
+    answer = sign_in(people.ed).post(at("dataset_seal", people, queue.dataset_id), sent)
     assert answer.status_code == 422
     assert answer.context["form"].errors.keys() == {"n_dev"}
     assert Dataset.objects.count() == 1
@@ -114,7 +114,7 @@ def test_a_half_that_would_be_empty_is_refused_beside_its_field(
 
 def test_an_open_blind_queue_is_said_to_be_in_the_way(people: Cast, sign_in, queue: ReviewQueue) -> None:
     sent = {"n_dev": "4", "seed": "0"}
-    answer = sign_in(people.ed).post(at("dataset_split", people, queue.dataset_id), sent)
+    answer = sign_in(people.ed).post(at("dataset_seal", people, queue.dataset_id), sent)
     assert answer.status_code == 422
     assert "Close it first." in answer.content.decode()
 
@@ -123,7 +123,7 @@ def test_how_labels_are_spread_is_hidden_from_who_is_still_blind(
     people: Cast, sign_in, queue: ReviewQueue
 ) -> None:
     queues.close_queue(queue, by=people.ed)
-    sign_in(people.ed).post(at("dataset_split", people, queue.dataset_id), {"n_dev": "4", "seed": "1"})
+    sign_in(people.ed).post(at("dataset_seal", people, queue.dataset_id), {"n_dev": "4", "seed": "1"})
     dev = Dataset.objects.get(sealed_as="dev")
     factories.queue(
         people.team,

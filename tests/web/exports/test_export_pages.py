@@ -102,7 +102,7 @@ def test_a_blind_rater_is_told_before_choosing(people: Cast, sign_in, graded: Ru
         raters=[people.ann],
     )
     text = page(people, sign_in, people.ann, dataset=graded.dataset_id).content.decode()
-    assert "Hidden until you submit" in text
+    assert "Hidden until you finish your reviews" in text
     assert "Download" not in text
 
 

@@ -70,7 +70,7 @@ def test_an_owner_adds_an_endpoint_and_nobody_sees_its_secrets_again(people: Cas
     assert (stored.max_concurrency, stored.requests_per_minute) == (7, 300)
     asked = endpoints.judge_to_ask(people.team, f"endpoint-{stored.pk}")
     assert (asked.api_key, dict(asked.extra_headers)["X-Gateway-Key"]) == (KEY, SECRET_HEADER)
-    pages = [url(name, people) for name in ("settings", "settings_judges", "settings_journal")]
+    pages = [url(name, people) for name in ("settings", "settings_judges", "settings_audit_log")]
     for person in (people.alice, people.bob):
         for page in [*pages, url("settings_judge", people, stored.pk)]:
             text = sign_in(person).get(page).content.decode()

@@ -28,5 +28,5 @@ def test_every_way_of_answering_has_its_component_on_the_page(page: str, compone
 
 
 def test_the_balance_of_a_split_stands_in_rows_of_labels(page: str) -> None:
-    assert "Labels in both halves" in page
+    assert "Labels in both splits" in page
     assert "5.0%" in page  # MET on 14 of 20 dev items and on 13 of 20 test items: 0.70 − 0.65

@@ -166,7 +166,9 @@ def test_the_agreement_board_says_first_whether_people_agree_well_enough(people,
     # All three say the same of everything. On twenty items that may be chance: the interval begins at 0.66.
     sentence = content.index("Not enough labels to say whether people agree well enough (α 1.00).")
     assert "Interval 0.66 to 1.00; the usual bar is 0.67." in content
-    assert sentence < content.index("Criteria, least agreement first") < content.index("Human ceiling, accuracy")
+    assert (
+        sentence < content.index("Criteria, least agreement first") < content.index("Human ceiling, accuracy")
+    )
 
 
 def test_the_figures_go_out_as_a_file(people, sign_in, run) -> None:

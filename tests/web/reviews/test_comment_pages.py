@@ -81,7 +81,7 @@ def text(client: Client, url: str) -> str:
 
 def bell(client: Client, place: Place) -> int:
     """The number a person's bell shows."""
-    found = re.search(r'aria-label="Notices(?:, (\d+) unread)?"', text(client, place.url("dashboard")))
+    found = re.search(r'aria-label="Notifications(?:, (\d+) unread)?"', text(client, place.url("dashboard")))
     assert found is not None
     return int(found[1] or 0)
 
@@ -263,11 +263,11 @@ def test_a_long_thread_is_paged_and_every_comment_is_found(place: Place, sign_in
     assert "Number 3." in text(client, there)
 
 
-def test_the_journal_says_who_commented_and_not_what(place: Place, sign_in) -> None:
+def test_the_audit_log_says_who_commented_and_not_what(place: Place, sign_in) -> None:
     made = comments.write(place.item, by=place.people.ann, text="Quokka.")
     comments.resolve(made, by=place.people.rae)
     page = " ".join(
-        re.sub(r"<[^>]+>", " ", text(sign_in(place.people.alice), place.url("settings_journal"))).split()
+        re.sub(r"<[^>]+>", " ", text(sign_in(place.people.alice), place.url("settings_audit_log"))).split()
     )
     assert "Ann commented on item 1 Paris is the capital of France." in page
     assert "Rae resolved a comment on item 1 Paris is the capital of France." in page
@@ -396,10 +396,10 @@ def test_a_queue_is_told_to_its_raters_but_for_who_opened_it(place: Place, sign_
     assert not Notice.objects.filter(user=people.alice).exists()
     ann = sign_in(people.ann)
     assert bell(ann, place) == 1
-    page = text(ann, place.url("notices"))
+    page = text(ann, place.url("notifications"))
     assert f"The queue <strong>{queue.name}</strong> asks you to review" in page
     [notice] = Notice.objects.filter(user=people.ann)
-    assert ann.get(place.url("notice", notice.pk))["Location"] == place.url("queue", queue.pk)
+    assert ann.get(place.url("notification", notice.pk))["Location"] == place.url("queue", queue.pk)
     assert bell(ann, place) == 0
 
 
@@ -418,7 +418,7 @@ def test_opening_a_notice_reads_it_and_leads_to_the_comment(place: Place, sign_i
     rae = sign_in(people.rae)
     assert bell(rae, place) == 1
     [notice] = Notice.objects.filter(user=people.rae)
-    url = place.url("notice", notice.pk)
+    url = place.url("notification", notice.pk)
     assert sign_in(people.alice).get(url).status_code == 404
     answer = rae.get(url)
     assert answer["Location"].endswith(f"#comment-{made.pk}")
@@ -432,21 +432,21 @@ def test_notices_are_read_one_by_one_or_all_at_once(place: Place, sign_in) -> No
         comments.write(place.item, by=people.ann, text=words)
     rae = sign_in(people.rae)
     first = Notice.objects.filter(user=people.rae).earliest("pk")
-    rae.post(place.url("notices"), {"action": "read", "notice": first.pk})
+    rae.post(place.url("notifications"), {"action": "read", "notification": first.pk})
     assert bell(rae, place) == 2
-    page = text(rae, place.url("notices"))
+    page = text(rae, place.url("notifications"))
     # Unread first, the newest of them first; then what was read.
     assert re.findall(r"@rae (\w+)", page) == ["three", "two", "one"]
-    rae.post(place.url("notices"), {"action": "read"})
+    rae.post(place.url("notifications"), {"action": "read"})
     assert bell(rae, place) == 0
-    assert "Mark all as read" not in text(rae, place.url("notices"))
+    assert "Mark all as read" not in text(rae, place.url("notifications"))
 
 
 def test_nobody_reads_anothers_notices_away(place: Place, sign_in) -> None:
     people = place.people
     comments.write(place.item, by=people.ann, text="@rae look")
     [notice] = Notice.objects.filter(user=people.rae)
-    sign_in(people.alice).post(place.url("notices"), {"action": "read", "notice": notice.pk})
+    sign_in(people.alice).post(place.url("notifications"), {"action": "read", "notification": notice.pk})
     assert bell(sign_in(people.rae), place) == 1
 
 
@@ -455,7 +455,7 @@ def test_what_was_removed_waits_for_nobody(place: Place, sign_in) -> None:
     made = comments.write(place.item, by=people.ann, text="@rae look")
     comments.remove(made, by=people.ann, now=timezone.now())
     assert bell(sign_in(people.rae), place) == 0
-    assert "Nothing waits for you" in text(sign_in(people.rae), place.url("notices"))
+    assert "Nothing waits for you" in text(sign_in(people.rae), place.url("notifications"))
 
 
 # ── Blind ────────────────────────────────────────────────────────────────────────────────────────
@@ -469,7 +469,7 @@ def test_comments_and_notices_wait_until_the_reader_has_submitted(place: Place, 
     own = comments.write(place.item, by=people.ann, text="Mine alone.")
     told_to_ann = comments.write(place.item, by=people.rae, text="@ann wombat: clearly MET.")
     ann = sign_in(people.ann)
-    pages = [place.url("item", place.item.pk), place.comments_url, place.url("notices")]
+    pages = [place.url("item", place.item.pk), place.comments_url, place.url("notifications")]
     for page in pages:
         assert "wombat" not in text(ann, page)
     assert bell(ann, place) == 0
@@ -480,11 +480,11 @@ def test_comments_and_notices_wait_until_the_reader_has_submitted(place: Place, 
     assert ann.get(place.url("comment", told_to_ann.pk)).status_code == 404
     assert ann.post(place.url("comment", told_to_ann.pk), {"action": "resolve"}).status_code == 404
     [notice] = Notice.objects.filter(user=people.ann)
-    assert ann.get(place.url("notice", notice.pk)).status_code == 404
-    ann.post(place.url("notices"), {"action": "read"})
+    assert ann.get(place.url("notification", notice.pk)).status_code == 404
+    ann.post(place.url("notifications"), {"action": "read"})
     submitted(queue, place.item, people.ann)
     assert bell(ann, place) == 1
-    assert "wombat" in text(ann, place.url("notices"))
+    assert "wombat" in text(ann, place.url("notifications"))
     assert "wombat" in text(ann, place.comments_url)
     assert ann.get(place.url("comment", own.pk)).status_code == 302
 

@@ -51,7 +51,7 @@ def asked(dataset: Dataset, version: RubricVersion, **more: Any) -> dict[str, An
         "raters_per_item": 1,
         "blind": "both",
         "order": "dataset",
-        "rationale": "never",
+        "needs_reason": "never",
         "hold_minutes": 30,
     } | more
 

@@ -162,9 +162,9 @@ def test_a_form_says_that_one_version_cannot_be_hidden_and_offers_all(
     people: Cast, ed: Client, world: Versions, ids: dict[str, int]
 ) -> None:
     page = text(ed.get(at("queue_new", people), {"dataset": world.dataset.pk}))
-    assert "With one version ticked raters can find out whose answers they review" in page
+    assert "With one version ticked reviewers can find out whose answers they review" in page
     plan = {"action": "plan", "systems": [ids["v4"]]}
-    told = "All of these are answers of assistant@v4. Raters can find that out, blind or not"
+    told = "All of these are answers of assistant@v4. Reviewers can find that out, blind or not"
     assert told in text(ed.post(at("queue_new", people), sent(world, **plan)))
     assert told not in text(ed.post(at("queue_new", people), sent(world, **plan, blind="none")))
     offered = ed.post(
@@ -177,4 +177,4 @@ def test_a_form_says_that_one_version_cannot_be_hidden_and_offers_all(
     assert 'value="Both"' in page
     assert not ReviewQueue.objects.exists()
     both = {"action": "plan", "systems": [ids["v3"], ids["v4"]]}
-    assert "Raters can find that out" not in text(ed.post(at("queue_new", people), sent(world, **both)))
+    assert "Reviewers can find that out" not in text(ed.post(at("queue_new", people), sent(world, **both)))

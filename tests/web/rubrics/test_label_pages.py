@@ -320,7 +320,8 @@ def test_what_a_probe_found_is_read_on_both_pages_and_decided_at_one_press(
             reviews.submit(review, now=timezone.now())
             answered += 1
     page = text(ed.get(url(people, "rubric_version", rubric_id, 2)))
-    assert re.search(r"Before and now 0\.67 \[0\.\d+, 0\.\d+\] .* 3 Between raters, words before 1\.0", page)
+    both = r"Before and now 0\.67 \[0\.\d+, 0\.\d+\] .* 3 Between reviewers, words before 1\.0"
+    assert re.search(both, page)
     assert "3 of 3 answered, 3 by the same person as before." in page
     assert "Before Now Units MET MET 2 MET UNMET 1" in page
     assert "Probe: 3 of 3 answered, equal 0.67" in text(ed.get(url(people, "rubric", rubric_id)))

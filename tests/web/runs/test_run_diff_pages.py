@@ -206,7 +206,7 @@ def test_a_blind_rater_is_told_how_many_items_are_left_out(
     assert "Regressions" not in page
     item = dataset.items.all()[0]
     one = shown(ann, at("run_diff_item", people, after.pk, before.pk, item.pk))
-    assert "Hidden until you submit" in one
+    assert "Hidden until you finish your reviews" in one
     assert REASON not in one
 
 
@@ -291,7 +291,7 @@ def test_a_blind_rater_sees_neither_answer_to_the_case(people: Cast, sign_in, by
     assert "case c1" not in shown(ann, at("run_diff", people, run.pk, baseline.pk))
     answer_of_v4 = world.dataset.items.get(submission="v4 c1")
     one = shown(ann, at("run_diff_item", people, run.pk, baseline.pk, answer_of_v4.pk))
-    assert "Hidden until you submit" in one
+    assert "Hidden until you finish your reviews" in one
     assert "judge says" not in one
     assert "v3 c1" not in one
     assert "assistant@v3" not in one

@@ -368,7 +368,7 @@ def test_a_blind_rater_is_told_nothing_anywhere_in_the_room(people: Cast, sign_i
     client = sign_in(people.ann)
     report = client.get(at("run_item", people, graded.pk, item.pk))
     assert report.status_code == 200
-    assert "Hidden until you submit" in report.content.decode()
+    assert "Hidden until you finish your reviews" in report.content.decode()
     assert SECRET_REASON not in report.content.decode()
     answer = client.get(at("run", people, graded.pk))
     page = answer.content.decode()

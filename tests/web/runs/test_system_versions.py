@@ -166,4 +166,4 @@ def test_a_baseline_of_no_named_system_is_called_the_baseline(people: Cast, sign
     url = at("run_diff", people, newer.pk, older.pk)
     page = re.sub(r"</?strong>", "", " ".join(sign_in(people.bob).get(url).content.decode().split()))
     assert "assistant@v4 against the baseline, paired by case over 1 case of some named." in page
-    assert "Every difference is that of assistant@v4 less that of the baseline; several answers" in page
+    assert "Positive = assistant@v4 is better; several answers" in page

@@ -266,7 +266,7 @@ def test_votes_are_hidden_from_a_rater_who_is_still_blind(
     item = voted.dataset.items.get(key="good")
     rae = sign_in(people.rae)
     page = read(rae, at("run_item", people, voted.pk, item.pk))
-    assert "Hidden until you submit" in page
+    assert "Hidden until you finish your reviews" in page
     assert "2 votes" not in page
     assert "Votes that agree" not in read(rae, at("run", people, voted.pk))
 

@@ -351,8 +351,8 @@ def test_open_invitations_are_for_owners_to_see(people: Cast, sign_in) -> None:
     members = reverse("settings_members", args=[people.team.slug])
     assert CEO in sign_in(people.alice).get(members).content.decode()
     assert CEO not in sign_in(people.ed).get(members).content.decode()
-    journal = sign_in(people.ed).get(reverse("settings_journal", args=[people.team.slug]))
-    assert CEO not in journal.content.decode()
+    audit_log = sign_in(people.ed).get(reverse("settings_audit_log", args=[people.team.slug]))
+    assert CEO not in audit_log.content.decode()
 
 
 @pytest.mark.parametrize("taken", ["ann", "two words", "cfo@victim.example"])

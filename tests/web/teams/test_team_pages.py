@@ -168,29 +168,29 @@ def test_one_revokes_ones_own_tokens_only(people: Cast, sign_in) -> None:
 # ── Audit log and links ────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_journal_says_who_did_what_page_by_page(people: Cast, sign_in) -> None:
+def test_the_audit_log_says_who_did_what_page_by_page(people: Cast, sign_in) -> None:
     for number in range(60):
         factories.dataset(people.team, people.ed, name=f"data {number}", items=factories.ITEMS[:1])
     client = sign_in(people.bob)
-    first = client.get(url("settings_journal", people))
+    first = client.get(url("settings_audit_log", people))
     assert "Ed</strong> imported" in first.content.decode()
     cursor = first.context["page"].next_cursor
-    second = client.get(url("settings_journal", people), {"cursor": cursor})
+    second = client.get(url("settings_audit_log", people), {"cursor": cursor})
     assert {line.target_id for line in first.context["page"].rows}.isdisjoint(
         line.target_id for line in second.context["page"].rows if line.kind == "dataset"
     )
-    assert client.get(url("settings_journal", people), {"cursor": "garbage"}).status_code == 400
+    assert client.get(url("settings_audit_log", people), {"cursor": "garbage"}).status_code == 400
 
 
-def test_the_journal_costs_the_same_queries_however_long(
+def test_the_audit_log_costs_the_same_queries_however_long(
     people: Cast, sign_in, django_assert_max_num_queries
 ) -> None:
     for number in range(20):
         factories.dataset(people.team, people.ed, name=f"data {number}", items=factories.ITEMS[:1])
     client = sign_in(people.bob)
-    client.get(url("settings_journal", people))
+    client.get(url("settings_audit_log", people))
     with django_assert_max_num_queries(11):
-        client.get(url("settings_journal", people))
+        client.get(url("settings_audit_log", people))
 
 
 def test_a_link_without_its_token_says_so(db: None) -> None:

@@ -31,7 +31,7 @@ def settings_that_differ(
 ) -> tuple[Setting, ...]:
     """What a difference may come from, the most telling first; the dataset is the same."""
     found = [Setting("Rubric", _rubric(run), _rubric(baseline))]
-    found.append(Setting("Half of the dataset", _half(run), _half(baseline)))
+    found.append(Setting("Split of the dataset", _half(run), _half(baseline)))
     found.append(Setting("Judge", run.judge.name, baseline.judge.name))
     found.append(Setting("Model", run.judge.model, baseline.judge.model))
     if told_otherwise(run, baseline):

@@ -303,11 +303,11 @@ def _one_series(
 
 
 def how_scored(run: Run) -> str:
-    """What is not usual about which items were scored and how: "dev half, raw scores"."""
+    """What is not usual about which items were scored and how: "dev split, raw scores"."""
     words = [
-        (f"{run.half} half", bool(run.half)),
+        (f"{run.half} split", bool(run.half)),
         ("raw scores", not run.normalize),
-        (f"abstentions {run.abstention}", run.abstention != "skip"),
+        (f"cannot assess: {run.abstention}", run.abstention != "skip"),
         (f"errors {run.on_error}", run.on_error != "exclude"),
     ]
     return ", ".join(word for word, is_so in words if is_so)

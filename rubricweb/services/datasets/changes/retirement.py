@@ -72,7 +72,7 @@ class ChangePlan:
             (behind.open_reviews, "review", asked),
             (behind.runs, "run", "whose results and figures stay"),
             (behind.unended_runs, "run", "of these under way, which grades them to the end"),
-            (behind.held_out, "item", "with a copy in a test half, which stays as it is sealed"),
+            (behind.held_out, "item", "with a copy in a test split, which stays as it is sealed"),
             (len(self.taken), "item", f"whose place another item has: {named(self.taken)}"),
         )
         return [f"{counted(number, noun)} {what}" for number, noun, what in lines if number]

@@ -189,9 +189,9 @@ def _standing(dataset: Dataset, done: _Undone) -> Iterator[str]:
     if CaseSplit.objects.filter(dataset=dataset, dataset_version__gte=version).exists():
         yield "Its cases were split in dev and test."
     if HalfLook.objects.filter(dataset=dataset, dataset_version__gte=version).exists():
-        yield "Its test half was looked at."
+        yield "Its test split was looked at."
     if half := Dataset.objects.filter(split_of=dataset, created_at__gt=since).first():
-        yield f"{half} was split from it."
+        yield f"{half} was copied from it."
     shown = Run.objects.filter(few_shot__dataset_id=dataset.pk, created_at__gt=since).exclude(dataset=dataset)
     if other := shown.first():
         yield f"The run {other} may show its items as examples."

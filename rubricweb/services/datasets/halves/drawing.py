@@ -45,7 +45,7 @@ def split_cases(dataset: Dataset, *, n_dev: int, by: User | None, seed: int = 0)
     require_unsealed(dataset)
     if dataset.case_splits.exists():
         raise Conflict(
-            f"The cases of {dataset} are split already, and stay in their halves. "
+            f"The cases of {dataset} are split already, and stay in their splits. "
             "Extend the split by the cases that came later."
         )
     cases = list(without_half(dataset))
@@ -73,7 +73,7 @@ def extend_split(dataset: Dataset, *, by: User | None, seed: int | None = None) 
         raise Conflict(f"The cases of {dataset} are not split yet. Split them first.")
     cases = list(without_half(dataset))
     if not cases:
-        raise Invalid.at("cases", f"no case of {dataset} without a half", "cases that came after the split")
+        raise Invalid.at("cases", f"no case of {dataset} without a split", "cases that came after the split")
     first = draws[0]
     n_dev, n = sum(draw.n_dev for draw in draws), sum(draw.n_dev + draw.n_test for draw in draws)
     # Whole numbers throughout: half a case more or less would differ from machine to machine.
@@ -94,7 +94,7 @@ def _draw(
     if not 0 <= seed < SEED_LIMIT:
         raise Invalid.at("seed", str(seed), "a whole number from 0")
     if by is not None:
-        why = "and which half a case falls into would tell of them"
+        why = "and which split a case falls into would tell of them"
         require_nothing_hidden(by, dataset.team, dataset.pk, why=why)
     labels = _labels(dataset)
     rows = [sorted(set(labels.get(case, ()))) or [_UNLABELLED] for case in cases]

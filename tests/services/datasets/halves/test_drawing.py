@@ -111,7 +111,7 @@ def test_a_dataset_is_split_once_and_a_sealed_half_never(people: Cast, dataset: 
     with pytest.raises(Conflict, match="split already"):
         drawing.split_cases(dataset, n_dev=2, by=people.ed)
     copies = splits.split_dataset(dataset, n_dev=2, by=people.ed)
-    with pytest.raises(Conflict, match="sealed as the test half"):
+    with pytest.raises(Conflict, match="sealed as the test split"):
         drawing.split_cases(copies.test, n_dev=1, by=people.ed)
     assert set(copies.test.cases.values_list("half", flat=True)) == {""}
 
@@ -151,7 +151,7 @@ def test_cases_that_come_later_have_no_half_until_the_split_is_extended(
     assert of(dataset, "test") > first[1]
     assert of(dataset, "") == set()
     assert (more.report["n_dev"], more.report["n_test"]) == (3, 14)
-    with pytest.raises(Invalid, match="no case of asked without a half"):
+    with pytest.raises(Invalid, match="no case of asked without a split"):
         drawing.extend_split(dataset, by=people.ed)
     assert JournalEntry.objects.filter(verb="extended the split of").count() == 1
     assert [draw.number for draw in halves(dataset, viewer=people.bob).draws] == [2, 1]

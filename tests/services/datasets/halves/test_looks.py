@@ -1,4 +1,4 @@
-"""Looks at the test half of a dataset are counted, and make claims surer."""
+"""Looks at the test split of a dataset are counted, and make claims surer."""
 
 import json
 from collections.abc import Callable

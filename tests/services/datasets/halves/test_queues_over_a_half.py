@@ -115,7 +115,7 @@ def test_a_half_that_is_not_there_and_a_run_over_the_other_are_refused(
     with pytest.raises(Invalid, match="'train'; allowed: dev, test"):
         opened(people, dataset, version, "train")
     whole = factories.dataset(people.team, people.ed, name="whole", items=[row(0)])
-    with pytest.raises(Invalid, match="half: found no test case in whole"):
+    with pytest.raises(Invalid, match="split: found no test case in whole"):
         opened(people, whole, version, "test")
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, half="dev")
     with pytest.raises(Invalid, match="must be over test cases, not over dev cases"):

@@ -53,7 +53,7 @@ def test_a_run_over_the_test_half_grades_its_cases_with_examples_from_the_dev_ha
     assert run.few_shot is not None
     shown = Item.objects.filter(pk__in=run.few_shot.item_ids)
     assert set(shown.values_list("case__half", flat=True)) == {"dev"}
-    with pytest.raises(Invalid, match="a run over the test half alone"):
+    with pytest.raises(Invalid, match="a run over the test split alone"):
         started(people, dataset, version, half="dev", few_shot_from=FewShot(dataset))
 
 
@@ -94,10 +94,10 @@ def test_a_half_that_is_not_there_and_items_of_the_other_are_refused(
     people: Cast, dataset: Dataset, version: RubricVersion
 ) -> None:
     dev = dataset.items.filter(case__half="dev")[0]
-    with pytest.raises(Invalid, match=r"item_ids\[0\].*of its test half"):
+    with pytest.raises(Invalid, match=r"item_ids\[0\].*of its test split"):
         started(people, dataset, version, half="test", item_ids=[dev.pk])
     whole = factories.dataset(people.team, people.ed, name="whole", items=[row(0)])
-    with pytest.raises(Invalid, match="half: found no test case in whole"):
+    with pytest.raises(Invalid, match="split: found no test case in whole"):
         started(people, whole, version, half="test")
     with pytest.raises(Invalid, match="'train'; allowed: dev, test"):
         started(people, dataset, version, half="train")

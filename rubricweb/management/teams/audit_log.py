@@ -1,4 +1,4 @@
-"""`rubricweb journal`: who did what in a team, at the terminal."""
+"""`rubricweb audit-log`: who did what in a team, at the terminal."""
 
 import argparse
 
@@ -7,7 +7,7 @@ from rubricweb.management.terminal.paging import first
 from rubricweb.management.terminal.printed import moment, terminal, words
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Role
-from rubricweb.selectors.teams.members import JournalLine, journal
+from rubricweb.selectors.teams.members import AuditLogLine, audit_log
 
 
 def run(options: argparse.Namespace) -> int:
@@ -15,27 +15,29 @@ def run(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.VIEWER)
     page = first(
         options.limit,
-        lambda cursor, size: journal(
+        lambda cursor, size: audit_log(
             actor.team, viewer=actor.user, actor=options.actor, kind=options.kind, cursor=cursor, size=size
         ),
     )
     if options.json:
-        from rubricweb.api.teams.schemas import JournalEntry
+        from rubricweb.api.teams.schemas import AuditLogEntry
 
         for line in page.rows:
-            print_shape(JournalEntry, line)
+            print_shape(AuditLogEntry, line)
     else:
         console = terminal()
         for line in page.rows:
             console.print(words(_as_one_line(line)), soft_wrap=True)
     if not page.rows and not options.json:
-        note("There is nothing of that in the journal." if options.actor or options.kind else "Nothing yet.")
+        note(
+            "There is nothing of that in the audit log." if options.actor or options.kind else "Nothing yet."
+        )
     if page.more:
         note(f"There is more; --limit {options.limit * 2} shows it.")
     return 0
 
 
-def _as_one_line(line: JournalLine) -> str:
+def _as_one_line(line: AuditLogLine) -> str:
     """As the page says it, on one line."""
     label = "" if line.kind == "review" else line.label
     if line.kind == "item" and not label:

@@ -1,4 +1,4 @@
-"""`rubricweb datasets halves`: the cases of a dataset marked dev or test."""
+"""`rubricweb datasets split`: the cases of a dataset marked dev or test."""
 
 import argparse
 from typing import Any
@@ -16,7 +16,7 @@ from rubricweb.services.datasets.halves import drawing
 from rubricweb.templatetags.display import count, percent
 
 
-def halves(options: argparse.Namespace) -> int:
+def split(options: argparse.Namespace) -> int:
     """Which cases are dev and which test; with --dev or --extend, from now on."""
     changes = options.dev is not None or options.extend
     actor = resolve_actor(options, Role.EDITOR if changes else Role.VIEWER)
@@ -29,21 +29,21 @@ def halves(options: argparse.Namespace) -> int:
         drawing.extend_split(dataset, by=actor.user, seed=options.seed)
     halves = selected.halves(dataset, viewer=actor.user)
     if options.json:
-        from rubricweb.api.datasets.half_schemas import Halves
+        from rubricweb.api.datasets.split_schemas import DatasetSplit
 
-        print_shape(Halves, halves)
+        print_shape(DatasetSplit, halves)
         return 0
     return _say(dataset, halves)
 
 
 def _say(dataset: Dataset, halves: selected.Halves) -> int:
     if halves.report is None and not halves.looks:
-        note(f"The cases of {dataset} are not split. Split them: rubricweb datasets halves DATASET --dev N")
+        note(f"The cases of {dataset} are not split. Split them: rubricweb datasets split DATASET --dev N")
         return 0
     if halves.report is not None:
         _say_draws(halves, halves.report)
     if halves.looks:
-        say(f"Looks at the test half: {len(halves.looks)}. Comparing a judge with people on it is the next.")
+        say(f"Looks at the test split: {len(halves.looks)}. Comparing a judge with people on it is the next.")
         rows = table(("look", "when", "by", "run"), ("items", "version", "claims at"))
         for look in halves.looks:
             about = (str(look.number), moment(look.at), str(look.looked_by or ""), str(look.run or "deleted"))

@@ -1,4 +1,4 @@
-"""Pages of notices: what waits for the person who is signed in."""
+"""Pages of notifications: what waits for the person who is signed in."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -18,7 +18,7 @@ from rubricweb.web.shared.titles import titles
 
 @team_page(Role.VIEWER)
 @never_cache
-def notices(request: TeamRequest) -> HttpResponse:
+def notifications(request: TeamRequest) -> HttpResponse:
     """The list; a POST marks one or all as read, or says whether mails are wanted."""
     if request.method == "POST":
         return _changed(request)
@@ -29,14 +29,14 @@ def notices(request: TeamRequest) -> HttpResponse:
         "unread": selectors.unread_count(request.team, request.user),
         "mail": selectors.mail_settings(request.user, configured=settings.SENDS_MAIL),
     }
-    return render(request, "teams/notices.html", context)
+    return render(request, "teams/notifications.html", context)
 
 
 @team_page(Role.VIEWER)
 @never_cache
 @require_safe
-def notice(request: TeamRequest, notice_id: int) -> HttpResponse:
-    """Goes to what the notice is about, which is then read."""
+def notification(request: TeamRequest, notice_id: int) -> HttpResponse:
+    """Goes to what the notification is about, which is then read."""
     notice = selectors.notice_for(request.team, notice_id, request.user)
     if request.method == "GET":
         services.mark_read(request.team, request.user, ids=[notice.pk], now=now())
@@ -48,14 +48,18 @@ def notice(request: TeamRequest, notice_id: int) -> HttpResponse:
 def _changed(request: TeamRequest) -> HttpResponse:
     action = request.POST.get("action")
     if action == "read":
-        notice_id = whole_number(request.POST.get("notice"), "The notice")
+        notice_id = whole_number(request.POST.get("notification"), "The notification")
         ids = None if notice_id is None else [notice_id]
         services.mark_read(request.team, request.user, ids=ids, now=now())
     elif action == "mail":
         wanted = request.POST.get("wanted") == "1"
         services.want_mail(request.user, wanted, now=now())
-        said = "You get unread notices by e-mail." if wanted else "You get no notices by e-mail any more."
+        said = (
+            "You get unread notifications by e-mail."
+            if wanted
+            else "You get no notifications by e-mail any more."
+        )
         messages.success(request, said)
     else:
         raise Invalid.at("action", str(action)[:40], "read or mail")
-    return redirect("notices", request.team.slug)
+    return redirect("notifications", request.team.slug)

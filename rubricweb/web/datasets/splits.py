@@ -33,7 +33,7 @@ def split_cases(request: TeamRequest, dataset_id: int) -> HttpResponse:
             messages.success(request, f"{dataset} is split: {words}")
             return redirect("dataset", request.team.slug, dataset.pk)
     context = {"dataset": dataset, "form": form, "cases": cases}
-    return render(request, "datasets/halves/split_cases.html", context, status=422 if form.errors else 200)
+    return render(request, "datasets/splits/split_cases.html", context, status=422 if form.errors else 200)
 
 
 @team_page(Role.EDITOR)

@@ -2,25 +2,25 @@
 
 from rubricweb.engine.scoring.effect import credit
 from rubricweb.engine.scoring.outcomes import outcome_of, value_of
-from rubricweb.models import Criterion, Rationale
+from rubricweb.models import Criterion, ReasonRule
 from rubricweb.selectors.labels.stored_answers import answer_of
 
 VERDICTS = ("MET", "UNMET", "CANNOT_ASSESS")
 
 
 def labels_with_reason(criterion: Criterion, rule: str) -> list[str]:
-    """The labels of a criterion that need a reason under a rule of `Rationale`.
+    """The labels of a criterion that need a reason under a rule of `ReasonRule`.
 
     "Those that are not met" are the labels that serve the score least: UNMET and options worth 0, of a
     penalty MET (the error is present) and options worth 1. An abstention counts neither way and may go
     without. Checks have no labels.
     """
-    if criterion.kind == "check" or rule == Rationale.NEVER:
+    if criterion.kind == "check" or rule == ReasonRule.NEVER:
         return []
     labels = (
         [option["label"] for option in criterion.options] if criterion.kind == "choice" else list(VERDICTS)
     )
-    if rule == Rationale.ALWAYS:
+    if rule == ReasonRule.ALWAYS:
         return labels
     asked = criterion.to_engine()
     values = {label: value_of(outcome_of(asked, answer_of(asked, label))) for label in labels}

@@ -1,4 +1,4 @@
-"""Shapes of the halves of a dataset whose cases are marked dev or test."""
+"""Shapes of the splits of a dataset whose cases are marked dev or test."""
 
 from datetime import datetime
 from typing import Annotated
@@ -14,7 +14,7 @@ from rubricweb.selectors.datasets.looks import Look as ShownLook
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
 
-class NewHalves(Input):
+class NewSplit(Input):
     """`n_dev` cases become dev, all others test; `seed` makes the draw repeatable."""
 
     n_dev: Annotated[int, Field(ge=1, le=10_000_000)]
@@ -39,10 +39,10 @@ class CaseSplit(Schema):
     created_at: datetime
 
 
-class HalvesReport(Schema):
-    """How alike the halves were after the newest draw.
+class SplitReport(Schema):
+    """How alike the two splits were after the newest draw.
 
-    `labels` count labelled answers; `largest_difference` is the largest gap between the halves' shares of a
+    `labels` count labelled answers; `largest_difference` is the largest gap between the splits' shares of a
     label, 0 to 1. Both are null while you are still to review items of the dataset blind.
     """
 
@@ -58,7 +58,7 @@ class HalvesReport(Schema):
 
 
 class Look(Shape[ShownLook]):
-    """A look at the test half: a judge held against people on its cases, by whoever opened it first.
+    """A look at the test split: a judge held against people on its cases, by whoever opened it first.
 
     `number` counts the looks of all people, rubrics and judges; the same verdicts and labels are one look.
     """
@@ -79,23 +79,23 @@ class Look(Shape[ShownLook]):
     seal: Annotated[
         str | None,
         Field(
-            description="Digest, with a salt, of the answers that were in the test half then: looks with one "
-            "seal were at the same answers. Null while you are to review an item of the dataset blind."
+            description="Digest, with a salt, of the answers that were in the test split then: looks with "
+            "one seal were at the same answers. Null while you are to review an item of the dataset blind."
         ),
     ]
     run: Annotated[Named | None, Field(description="The run that was compared; null once it is deleted.")]
     looked_by: Username
 
 
-class Halves(Schema):
-    """How many cases are in which half; `draws`, the newest first, are none while nobody split them.
+class DatasetSplit(Schema):
+    """How many cases are in which split; `draws`, the newest first, are none while nobody split them.
 
-    `looks` at the test half are the newest first; a sealed copy has them too.
+    `looks` at the test split are the newest first; a sealed copy has them too.
     """
 
     dev: int
     test: int
-    without: Annotated[int, Field(description="Cases that came after the split and are in neither half.")]
+    without: Annotated[int, Field(description="Cases that came after the split and are in neither split.")]
     draws: list[CaseSplit]
-    report: HalvesReport | None
+    report: SplitReport | None
     looks: list[Look]

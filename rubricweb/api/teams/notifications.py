@@ -15,18 +15,18 @@ from rubricweb.models import Role
 from rubricweb.selectors.teams import notices as selected
 from rubricweb.services import notices as services
 
-notices = Room("notices")
+notifications = Room("notifications")
 
 
-class NoticesQuery(ListQuery):
+class NotificationsQuery(ListQuery):
     unread: Annotated[bool, Field(description="Only those you have not read.")] = False
 
 
-@notices.read("/notices", Role.VIEWER, list_of(schemas.Notice))
-def list_notices(request: TokenRequest, asked: Query[NoticesQuery]) -> Any:
+@notifications.read("/notifications", Role.VIEWER, list_of(schemas.Notification))
+def list_notifications(request: TokenRequest, asked: Query[NotificationsQuery]) -> Any:
     """What waits for you in this team, unread first, newest first.
 
-    A notice about an item that is hidden from you waits until you have submitted your review.
+    A notification about an item that is hidden from you waits until you have submitted your review.
     """
     caller = request.auth
     return listed(
@@ -34,22 +34,22 @@ def list_notices(request: TokenRequest, asked: Query[NoticesQuery]) -> Any:
     )
 
 
-@notices.write("POST", "/notices/read", Role.VIEWER, schemas.Unread)
-def read_notices(request: TokenRequest, body: schemas.ReadNotices) -> Any:
-    """Mark notices as read: those named, or all you can see. Safe to repeat."""
+@notifications.write("POST", "/notifications/read", Role.VIEWER, schemas.Unread)
+def read_notifications(request: TokenRequest, body: schemas.ReadNotifications) -> Any:
+    """Mark notifications as read: those named, or all you can see. Safe to repeat."""
     team, user = request.auth.team, request.auth.user
     read = services.mark_read(team, user, ids=body.ids, now=timezone.now())
     return {"read": read, "unread": selected.unread_count(team, user)}
 
 
-@notices.read("/notices/mail", Role.VIEWER, schemas.MailWish)
-def get_notice_mail(request: TokenRequest) -> Any:
-    """Whether you get unread notices by e-mail."""
+@notifications.read("/notifications/mail", Role.VIEWER, schemas.MailWish)
+def get_notification_mail(request: TokenRequest) -> Any:
+    """Whether you get unread notifications by e-mail."""
     return selected.mail_settings(request.auth.user, configured=settings.SENDS_MAIL)
 
 
-@notices.write("PUT", "/notices/mail", Role.VIEWER, schemas.MailWish)
-def set_notice_mail(request: TokenRequest, body: schemas.MailChoice) -> Any:
-    """Switch mails about unread notices on or off, for all your teams."""
+@notifications.write("PUT", "/notifications/mail", Role.VIEWER, schemas.MailWish)
+def set_notification_mail(request: TokenRequest, body: schemas.MailChoice) -> Any:
+    """Switch mails about unread notifications on or off, for all your teams."""
     services.want_mail(request.auth.user, body.wanted, now=timezone.now())
     return selected.mail_settings(request.auth.user, configured=settings.SENDS_MAIL)
