@@ -17,7 +17,7 @@ from tests.worlds.furnished import Furnished, at_rest
 
 GONE_ON = {
     *("settings_archive", "settings_rename", "settings_delete"),
-    *("settings_judge_remove",),
+    *("settings_judge_remove", "settings_shared_link_revoke"),
     # Removal and withdrawal alone: see below.
     *("settings_member", "settings_invitation"),
 }
