@@ -92,7 +92,6 @@ def test_from_sign_in_to_export(
     page.goto(f"{team}review/new/")
     page.get_by_label("Name", exact=True).fill("My look")
     choose(page, dataset="answers", rubric_version="Capitals v1")
-    page.locator("#id_run").select_option(index=1)
     page.get_by_role("checkbox", name="olga").check()
     page.get_by_role("button", name="Open queue").click()
     main.get_by_role("button", name="Start").first.click()
