@@ -75,7 +75,7 @@ def test_the_queue_asked_for_is_about_the_answers_the_run_graded(people: Cast) -
     Run.objects.filter(pk=run.pk).update(half="dev")
     of_half = estimate(people, Run.objects.get(pk=run.pk)).unavailable
     assert of_half is not None
-    assert "--half dev" in of_half.command
+    assert "--split dev" in of_half.command
     drawn = opened(people, run, Source("sample", size=5), name=sample.name, systems=[older])
     begun = estimate(people, run).unavailable
     assert begun is not None
