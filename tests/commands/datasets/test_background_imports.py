@@ -42,9 +42,9 @@ def test_answers_of_a_version_and_faults_are_told(people: Cast, at_terminal, tmp
     assert (again.code, "items[0].case_id" in again.err) == (1, True)
     assert ed("datasets", "import", tmp_path / "missing.csv").code == 1
     table = tmp_path / "table.csv"
-    table.write_text("id,prompt,reply\na,x?,Yes.\n")
+    table.write_text("id,prompt,said\na,x?,Yes.\n")
     assert "Name it: --column submission=COLUMN" in ed("datasets", "import", table).err
-    assert ed("datasets", "import", table, "--column", "submission=reply").code == 0
+    assert ed("datasets", "import", table, "--column", "submission=said").code == 0
 
 
 def test_a_new_dataset_may_be_answers_of_one_version(people: Cast, at_terminal, tmp_path) -> None:

@@ -115,7 +115,7 @@ def test_a_half_of_a_split_takes_nothing_in(people: Cast) -> None:
     dataset = whole(people, items=items)
     halves = splits.split_dataset(dataset, n_dev=2, by=people.ed)
     for half in (halves.dev, halves.test):
-        with pytest.raises(Conflict, match=f"sealed as the {half.sealed_as} half"):
+        with pytest.raises(Conflict, match=f"sealed as the {half.sealed_as} split"):
             add(people, half, [{"id": "new", "submission": "N."}])
     assert add(people, dataset, [{"id": "new", "submission": "N."}]) == 1
     assert halves.test.items.count() == 2

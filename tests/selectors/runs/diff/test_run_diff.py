@@ -318,7 +318,7 @@ def test_every_setting_that_shapes_answers_is_told(people: Cast, dataset, versio
     plain.few_shot, changed = shown, planned()
     changed.few_shot, changed.half = replace(shown, digest="two"), "dev"
     assert differing(changed, plain) == [
-        ("Half of the dataset", "dev cases", "all cases"),
+        ("Split of the dataset", "dev cases", "all cases"),
         ("Examples", "1 example, seed 7 (others)", "1 example, seed 7"),
     ]
 
