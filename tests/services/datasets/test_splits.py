@@ -158,7 +158,9 @@ def test_who_is_to_review_the_same_words_elsewhere_blind_cannot_split(
     queue = factories.queue(
         people.team, people.ed, dataset=elsewhere, rubric_version=version, raters=[people.alice], name="Blind"
     )
-    with pytest.raises(Withheld, match="2 items of this dataset are hidden from you, and which split an item"):
+    with pytest.raises(
+        Withheld, match="2 items of this dataset are hidden from you, and which split an item"
+    ):
         splits.split_dataset(labelled, n_dev=4, by=people.alice)
     assert not labelled.halves.exists()
     made = splits.split_dataset(labelled, n_dev=4, by=people.ed)

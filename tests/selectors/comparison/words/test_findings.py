@@ -199,7 +199,8 @@ def several(*kappas: Figure, alpha: Figure = GOOD_PEOPLE) -> Comparison:
     found = choice([("Poor", "Poor"), ("Good", "Good")] * 20, "nominal", alpha=alpha)
     [row] = found.criteria
     assert row.options is not None
-    rows = tuple(replace(row, options=replace(row.options, kappa=kappa)) for kappa in kappas)
+    figures = [row.options.figures | {"cohen_kappa": kappa} for kappa in kappas]
+    rows = tuple(replace(row, options=replace(row.options, figures=one)) for one in figures)
     return replace(found, criteria=rows)
 
 
