@@ -329,6 +329,13 @@ class NewQueue(SourceForm):
             self.add_error("criteria", "Choose at least one criterion.")
         if not data.get("name") and data.get("dataset"):
             data["name"] = str(data["dataset"])
+        # The form begins with two people an item; one person alone is one an item.
+        if (
+            not data.get("everyone")
+            and len(data.get("raters") or ()) == 1
+            and data.get("raters_per_item") == 2
+        ):
+            data["raters_per_item"] = 1
         if not self.planning and not data.get("everyone") and not data.get("raters"):
             self.add_error("raters", "Choose at least one person to review.")
         return data
