@@ -243,7 +243,9 @@ class NewQueue(SourceForm):
         runs = self.choices.runs.filter(dataset=dataset, rubric_version=version, half="")
         runs = runs.exclude(state__in=(RunState.CANCELLED, RunState.FAILED))
         ticked = set(map(str, self["systems"].value() or ()))
-        if versions := [pk for pk in self.versions if str(pk) in ticked]:
+        # A run over answers of no named system names no version.
+        named = {pk for pk, version in self.versions.items() if version.system.name}
+        if versions := [pk for pk in named if str(pk) in ticked]:
             runs = runs.filter(system_version__in=versions)
         return runs.values_list("pk", flat=True).first()
 
