@@ -73,7 +73,7 @@ def _weakest(board: Dashboard) -> str:
     if worst is None:
         return ""
     value = worst.rate.judge.value
-    said = f"{share(value)} have the error" if worst.rate.criterion.weight < 0 else f"{share(value)} pass"
+    result = f"{share(value)} have the error" if worst.rate.criterion.weight < 0 else f"{share(value)} pass"
     if not worst.rate.is_share:
-        said = f"mean {number(value, 2)}"
-    return f"Weakest: {worst.rate.criterion.title}, {said}."
+        result = f"mean {number(value, 2)}"
+    return f"Weakest: {worst.rate.criterion.title}, {result}."

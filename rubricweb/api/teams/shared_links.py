@@ -39,9 +39,9 @@ def share(request: TokenRequest, body: schemas.NewSharedLink) -> Any:
     it blind, and (409) where there is nothing to show. Of test cases it is a look.
     """
     caller = request.auth
-    asked = body.model_dump()
-    title, days = asked.pop("title"), asked.pop("days")
-    shown = Shown(SharedKind(asked.pop("page")), queue_ids=tuple(asked.pop("queue_ids")), **asked)
+    fields = body.model_dump()
+    title, days = fields.pop("title"), fields.pop("days")
+    shown = Shown(SharedKind(fields.pop("page")), queue_ids=tuple(fields.pop("queue_ids")), **fields)
     link, secret = services.share(
         caller.team, shown, title=title, days=days, by=caller.user, now=timezone.now()
     )
@@ -51,7 +51,7 @@ def share(request: TokenRequest, body: schemas.NewSharedLink) -> Any:
 
 @shared_links.write("DELETE", "/shared-links/{int:link_id}", Role.OWNER, None, status=204, archived_too=True)
 def revoke_shared_link(request: TokenRequest, link_id: int) -> Any:
-    """Revoke a link: whoever holds it sees nothing any more."""
+    """Revoke a link: it shows nothing any more."""
     link = selected.link_for(request.auth.team, link_id)
     services.revoke(link, by=request.auth.user, now=timezone.now())
     return Status(204, None)

@@ -232,7 +232,7 @@ def shared_links(room: argparse.ArgumentParser) -> None:
     made.add_argument("--dataset", default="", metavar="DATASET", help="of a dashboard (default: all)")
     made.add_argument("--rubric", default="", metavar="RUBRIC", help="narrows a dashboard")
     made.add_argument("--json", action="store_true", help="print JSON")
-    revoked = subcommand(actions, "revoke", "whoever holds the link sees nothing any more", where, "revoke")
+    revoked = subcommand(actions, "revoke", "the link shows nothing any more", where, "revoke")
     revoked.add_argument("link", metavar="LINK", help="its number or title")
     for command in (listed, made, revoked):
         team_and_person(command)

@@ -210,8 +210,8 @@ def _print(comparison: Comparison) -> None:
             of_people = [
                 (f"people's {row.short}", one.human_figures[row.name]) for row in _people_rows(of_steps=True)
             ]
-            told = ", ".join(f"{name} {_said(figure)}" for name, figure in (*of_judge, *of_people))
-            console.print(f"{one.criterion.name}: ordered options, {told}.")
+            figures = ", ".join(f"{name} {_said(figure)}" for name, figure in (*of_judge, *of_people))
+            console.print(f"{one.criterion.name}: ordered options, {figures}.")
     if any(row.criterion.kind != "binary" for row in comparison.criteria):
         console.print(f"All criteria pools the {comparison.n_binary} labels of binary criteria.")
     if (panel := comparison.panel) is not None:

@@ -16,21 +16,21 @@ def run(options: argparse.Namespace) -> int:
     """A row for each run, by system version, held against the first."""
     actor = resolve_actor(options, Role.VIEWER)
     runs = [access.access_run(actor.team, pk) for pk in dict.fromkeys(options.runs)]
-    found = run_table(runs, viewer=actor.user)
+    compared = run_table(runs, viewer=actor.user)
     if options.json:
         from rubricweb.api.comparison.schemas import RunTable
 
-        print_shape(RunTable, found, indent=2)
+        print_shape(RunTable, compared, indent=2)
         return 0
     table = Table()
     table.add_column("id", justify="right", no_wrap=True)
     table.add_column("run")
     for title in ("score", "Δ to the first", "pass", "κ with people", "cost"):
         table.add_column(title, justify="right")
-    for criterion in found.criteria:
+    for criterion in compared.criteria:
         table.add_column(words(criterion.name), justify="right")
-    for row in found.rows:
-        shares = [share(one.value) for one in row.shares] or ["–"] * len(found.criteria)
+    for row in compared.rows:
+        shares = [share(one.value) for one in row.shares] or ["–"] * len(compared.criteria)
         table.add_row(
             str(row.run.pk),
             words(" · ".join(filter(None, (str(row.run), row.run.system, row.judge)))),

@@ -153,8 +153,8 @@ def edit(options: argparse.Namespace) -> int:
     """Other words for reviewers, and another time until items are released; what is not named stays."""
     actor, queue = _queue(options, Role.EDITOR)
     instructions = read_text_file(options.instructions) if options.instructions else None
-    asked = (options.name, instructions, options.hold, options.history, options.grid)
-    if all(one is None for one in asked):
+    changes = (options.name, instructions, options.hold, options.history, options.grid)
+    if all(change is None for change in changes):
         raise Invalid("Nothing to change; allowed: --name, --instructions, --hold, --history and --grid.")
     queue_changes.edit_queue(
         queue,

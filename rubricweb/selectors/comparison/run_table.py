@@ -194,7 +194,8 @@ def _kappa(run: Run, viewer: User) -> tuple[Figure | None, str]:
     queues = queues_to_compare(run)
     if not queues:
         return None, "No labels by people."
-    found = overview(run, queues, viewer=viewer)
-    if found.leading.kappa.value is None:
-        return None, found.unavailable.why if found.unavailable else found.leading.kappa.reason
-    return found.leading.kappa, ""
+    comparison = overview(run, queues, viewer=viewer)
+    kappa = comparison.leading.kappa
+    if kappa.value is None:
+        return None, comparison.unavailable.why if comparison.unavailable else kappa.reason
+    return kappa, ""

@@ -32,7 +32,7 @@ class QueuePeople(RefusableForm):
     everyone = forms.BooleanField(
         required=False,
         label="The whole team",
-        help_text="Everybody who may review, and whoever joins later.",
+        help_text="Everybody who may review, also people who join later.",
     )
     raters = RowChoices(
         queryset=None,

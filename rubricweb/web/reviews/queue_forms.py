@@ -169,7 +169,7 @@ class NewQueue(SourceForm):
     everyone = forms.BooleanField(
         required=False,
         label="The whole team",
-        help_text="Everybody who may review, and whoever joins later. Otherwise the people you choose:",
+        help_text="Everybody who may review, also people who join later. Otherwise the people you choose:",
     )
     raters = RowChoices(queryset=None, label="People", widget=forms.CheckboxSelectMultiple, required=False)
     raters_per_item = forms.IntegerField(

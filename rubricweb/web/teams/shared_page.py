@@ -1,4 +1,4 @@
-"""What a shared link shows to whoever holds it: figures as they were, without an account."""
+"""What a shared link shows, without an account: figures as they were."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -116,8 +116,8 @@ def pair_agreement(
     least = int((used[used > 0] if is_choice else used).min(initial=n))
 
     def drawn(statistic: Statistic, by_class: bool = True) -> Figure:
-        found = bootstrap_figure(counts, sums, lambda cells: statistic(tables.square(cells)), n=n)
-        return explained(found, "option" if is_choice else "verdict", least if by_class else FEW_OF_A_CLASS)
+        figure = bootstrap_figure(counts, sums, lambda cells: statistic(tables.square(cells)), n=n)
+        return explained(figure, "option" if is_choice else "verdict", least if by_class else FEW_OF_A_CLASS)
 
     def figure(row: PairFigure) -> Figure:
         statistic = row.statistic(values)

@@ -82,13 +82,13 @@ def _left_out(rubric: Rubric, text: str) -> list[str]:
     except InvalidRubric as error:
         return [f"the table cannot be read again: {error.faults[0]}"]
     whole = rubric.to_dict()
-    found = [words for key, words in _HEAD.items() if whole.get(key)]
+    left_out = [words for key, words in _HEAD.items() if whole.get(key)]
     for place, (mine, its) in enumerate(zip(_entries(rubric), _entries_of(held), strict=True), 1):
         lost = [key for key in mine if not _equals(mine[key], its.get(key))]
         words = [_WORDS.get(key, key) for key in lost]
         if words := list(dict.fromkeys(filter(None, words))):
-            found.append(f"{mine.get('name') or f'Criterion {place}'}: {', '.join(words)}")
-    return found
+            left_out.append(f"{mine.get('name') or f'Criterion {place}'}: {', '.join(words)}")
+    return left_out
 
 
 def _entries(rubric: Rubric) -> list[dict[str, Any]]:
