@@ -68,7 +68,7 @@ def new(options: argparse.Namespace) -> int:
 
 
 def revoke(options: argparse.Namespace) -> int:
-    """Whoever holds the link sees nothing any more."""
+    """The link shows nothing any more."""
     actor = resolve_actor(options, Role.OWNER, archived_too=True)
     link = selected.link_called(actor.team, options.link)
     services.revoke(link, by=actor.user, now=timezone.now())

@@ -50,7 +50,7 @@ def merge_drafts(
     base: Draft | None, theirs: Draft, mine: Draft, choices: Choices | None = None
 ) -> DraftMerge:
     """What comes of a draft that two people began from `base`: the change of either, mine where both changed
-    one field, unless `choices` say theirs. One who removes a criterion the other changed loses it not.
+    one field, unless `choices` say theirs. A criterion that one removes and the other changed is a conflict.
 
     Without a `base` all that differs is a conflict. {"title": "A"} changed to "B" by them and to "C" by me is
     one conflict, and the draft says "C".
